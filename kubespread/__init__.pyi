@@ -126,7 +126,7 @@ def simulate(
     on_progress: OnProgress | None = None,
     on_refused: OnRefused | None = None,
 ) -> SimulateReport:
-    """Place replicas one after another as kube-scheduler would, and show where they land and what stops them.
+    """Place replicas one after another as kube-scheduler would, and show where they land and why some stay pending.
 
     Raises UsageError, SnapshotError and ManifestError.
 
@@ -170,7 +170,7 @@ def simulate(
     on_progress: OnProgress | None = None,
     on_refused: OnRefused | None = None,
 ) -> tuple[SimulateReport, ...]:
-    """Place replicas one after another as kube-scheduler would, and show where they land and what stops them.
+    """Place replicas one after another as kube-scheduler would, and show where they land and why some stay pending.
 
     Raises UsageError, SnapshotError and ManifestError.
 
@@ -207,8 +207,7 @@ def check(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> CheckReport:
-    """Find what will go wrong with the topology spread constraints of manifests, or of a cluster's workloads, each
-    finding with a code, numbers and a remedy.
+    """Find topology spread problems in manifests, or in a cluster's workloads, each with a code, numbers and a remedy.
 
     Raises UsageError, SnapshotError and ManifestError.
 

@@ -1,4 +1,4 @@
-"""Present spread of workloads: what their constraints count, and why they do not hold."""
+"""Present spread of workloads: the counts of their constraints, and the causes of uneven spread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATES: dict[Level, str] = {
     "violated": "violated",
 }
 RolloutState = Literal["advancing", "waiting", "stuck", "paused", "unknown"]
-_MAX_SAID = 20
+_MAX_SENTENCES = 20
 """The most findings in an answer's sentences; the rows have all."""
 _MAX_NAMED = 3
 _FEW = 6
@@ -46,7 +46,7 @@ class DomainPods(Report, frozen=True, kw_only=False, gc=False):
 
 
 class WorstLoss(Report, frozen=True, kw_only=False, gc=False):
-    """The domain whose loss takes most of a workload's pods, and the number that then remain."""
+    """The domain with most of a workload's pods, and the number that remain if it is lost."""
 
     domain: str
     """A value of the topology key."""
@@ -55,7 +55,7 @@ class WorstLoss(Report, frozen=True, kw_only=False, gc=False):
 
 
 class AuditedConstraint(Report, frozen=True):
-    """One constraint in force for the workload's pods, with what it counts now."""
+    """One constraint in force for the workload's pods, with its present counts."""
 
     topology_key: str
     when_unsatisfiable: str
@@ -63,7 +63,7 @@ class AuditedConstraint(Report, frozen=True):
     """``pod``, or ``profile`` or ``system`` for a default."""
     max_skew: int
     domains: int
-    """Number of domains that count: those with a node that the constraint's policies include."""
+    """Number of domains that count: each has a node that the constraint's policies include."""
     skew: int
     """Most minus fewest matching pods of the counted domains; the fewest is 0 below minDomains."""
     most: DomainPods | None
@@ -73,8 +73,8 @@ class AuditedConstraint(Report, frozen=True):
     counts: tuple[DomainPods, ...] | None
     """Every counted domain, by value; null if there are more than 16."""
     state: Literal["ok", "violated", "uneven", "vacuous"]
-    """``violated``: hard, and the skew is above maxSkew. ``uneven``: the same of a soft one. ``vacuous``: holds
-    wherever pods are, as fewer than two domains or no pods count.
+    """``violated``: hard, with a skew above maxSkew. ``uneven``: soft, with such a skew. ``vacuous``: fewer than two
+    domains, or no pods, count.
     """
 
     @property
@@ -92,8 +92,8 @@ class PlacedAfresh(Report, frozen=True, kw_only=True):
     placed: int
     """Number of pods that find a node."""
     counts: tuple[DomainPods, ...] | None
-    """Matching pods per domain of the finding's constraint, else the workload's own per domain of the finding's key;
-    null if there are more than 16 domains.
+    """Matching pods per domain of the finding's constraint, else own pods per domain of its key; null above 16
+    domains.
     """
     skew: int
     """Skew of the finding's constraint; 0 without one."""
@@ -102,7 +102,7 @@ class PlacedAfresh(Report, frozen=True, kw_only=True):
 
     @property
     def trial_text(self) -> str:
-        """Describe what was tried."""
+        """``placed afresh without volumes``."""
         return " ".join(part for part in ("placed afresh" if self.afresh else "", self.what) if part)
 
 
@@ -114,9 +114,11 @@ class RolloutUnderWay(Report, frozen=True):
     new: int
     """All other pods of the workload."""
     state: RolloutState
-    """State that the rollout reaches by itself. ``advancing``: it completes. ``waiting``: for pods to become ready or
-    to be deleted. ``stuck``: new pods find no node, or are refused, or its Deployment says so. ``paused``: its
-    Deployment is. ``unknown``: its controller is not known.
+    """State that the rollout reaches by itself.
+
+    ``advancing``: it completes. ``waiting``: for pods to become ready or to be deleted. ``stuck``: new pods find no
+    node, or are refused, or its Deployment says so. ``paused``: its Deployment is. ``unknown``: its controller is not
+    known.
     """
     pending: int
     """New pods that find no node."""
@@ -172,9 +174,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     pending: Annotated[int, Col(readers=Readers.PIPES)]
     """Number of pods without a node."""
     placeable: int | None = None
-    """Number of pending pods that find a node now, each after those before it; null if none waits
-    for kube-scheduler.
-    """
+    """Number of pending pods that find a node now, placed one after another; null if none waits for kube-scheduler."""
     terminating: int = 0
     """Number of terminating pods; no other number includes them."""
     rollout: RolloutUnderWay | None = None
@@ -188,8 +188,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     domains: Annotated[tuple[DomainPods, ...], Col(value=counts_text)] = ()
     """Number of its pods in each domain of the report's ``topology_key``, by value."""
     worst_loss: dict[str, WorstLoss]
-    """Worst loss by topology key: zone, host, the question's key and those of its constraints, where it has pods in
-    domains. It survives the loss of any one domain if some pod remains.
+    """Worst loss by topology key: zone, host, the question's key and its constraints' keys, if it has pods in domains.
     """
     left: Annotated[int | None, Col(header="LEFT-IF-DOMAIN-LOST")] = None
     """Number of its pods outside the zone, or the domain of the question's key, with most of them; null if none is in
@@ -294,7 +293,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 
     @property
     def under_way(self) -> str | None:
-        """Sentence on the rollout; None if there is none, or if it is a finding."""
+        """Sentence on the rollout; None without one, or if it is a finding."""
         rollout = self.rollout
         if rollout is None or rollout.state == "stuck":
             return None
@@ -308,7 +307,7 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     only_no_counts = True
     nodes: int
     topology_key: str = ZONE
-    """Label whose domains are counted and lost: the zone's, unless the question names another."""
+    """Label of the domains that are counted and lost: the zone's, unless the question names another."""
     workloads: tuple[AuditedWorkload, ...]
     """The worst first, then by namespace, kind and name."""
     levels: dict[Level, int] = {}
@@ -385,10 +384,10 @@ def _finding_sentences(report: AuditReport) -> Iterator[str]:
     findings = [(row, finding) for row in report.workloads for finding in row.findings]
     for row, finding in sorted(findings, key=lambda pair: -LEVELS.index(pair[1].level)):
         by_sentence.setdefault(finding.text, []).append(row.called)
-    for text, names in list(by_sentence.items())[:_MAX_SAID]:
+    for text, names in list(by_sentence.items())[:_MAX_SENTENCES]:
         yield f"{some_of(names, _MAX_NAMED)}: {text}"
-    if len(by_sentence) > _MAX_SAID:
-        yield f"and {count_of(len(by_sentence) - _MAX_SAID, 'finding')} more"
+    if len(by_sentence) > _MAX_SENTENCES:
+        yield f"and {count_of(len(by_sentence) - _MAX_SENTENCES, 'finding')} more"
 
 
 def misplaced_text(row: AuditedWorkload, finding: AuditFinding) -> str:

@@ -1,4 +1,4 @@
-"""Spread of workloads: what their constraints count, what a lost zone leaves, whether they can grow."""
+"""Spread of workloads: counts of their constraints, pods left after the loss of a zone, and room for one more."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
         if selected.names:
             raise selected.none_found(now)
         selected.check_any(scene.world, now)
-    done = list(scene.tasks(work, range(len(work.groups))))
-    worst_first = sorted((row for row, _ in done), key=lambda row: (-rows.LEVELS.index(row.level), row.workload))
+    audited = list(scene.tasks(work, range(len(work.groups))))
+    worst_first = sorted((row for row, _ in audited), key=lambda row: (-rows.LEVELS.index(row.level), row.workload))
     return rows.AuditReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -79,9 +79,9 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
         gaps=scene.gaps(work.assumed),
         not_modelled=Audit.never_modelled,
         notes=(*scene.notes, *outside_of_domains([work.key] if work.key else [], now.nodes)),
-        made_room=next((made_room for _, made_room in done if made_room), ()),
+        made_room=next((made_room for _, made_room in audited if made_room), ()),
         unfinished=scene.budget.missing(
-            "workload", len(work.groups), [group.name for group in work.groups[len(done) :]]
+            "workload", len(work.groups), [group.name for group in work.groups[len(audited) :]]
         ),
     )
 
@@ -98,7 +98,7 @@ class _Auditing:
         self._outlook = Outlook(world, self._revisions_of)
         self.groups = list(groups(world, selected.those_in(world)))
         budgets = world.objects.get(PodDisruptionBudget)
-        self._budgets = [(each.metadata, selector_of(each)) for each in budgets]
+        self._budgets = [(budget.metadata, selector_of(budget)) for budget in budgets]
 
     @classmethod
     def build(cls, question: Audit, scene: Scene) -> Self:
@@ -133,14 +133,14 @@ class NextPod(Struct, frozen=True):
     """Message of kube-scheduler, or of the API server that refuses the pod; empty if it fits."""
     is_refused: bool = False
     choose: Callable[[], int | None] = lambda: None
-    """Choose its node; None if there is none."""
+    """Function for its node; None without one."""
 
 
 UNKNOWN = NextPod(None)
 
 
 def with_own_claims(world: World, group: WorkloadGroup, plugins: Framework) -> NextPod:
-    """The next pod of a StatefulSet whose pods have their own claims: the first pending one, in order."""
+    """Result for the next pod of a StatefulSet with a claim per pod: the first pending one, else one more."""
     if not group.waiting:
         return _next_pod(world, group)
     first = min(group.waiting, key=lambda pod: ordinal_of(pod, group.name.name) or 0)
@@ -233,13 +233,13 @@ class _WorkloadAudit:
             next_fits=following.fits,
             findings=tuple(replace(finding, subject=group.name) for finding in findings),
         )
-        worded = (replace(each, text=each.text or rows.misplaced_text(row, each)) for each in row.findings)
+        worded = (replace(finding, text=finding.text or rows.misplaced_text(row, finding)) for finding in row.findings)
         return replace(row, findings=tuple(worded))
 
     def _worst_losses(self, constraints: Sequence[causes.CountedSpread]) -> Iterator[tuple[str, rows.WorstLoss]]:
-        asked = () if self._key is None else (self._key,)
+        of_question = () if self._key is None else (self._key,)
         of_constraints = (spread.counted.constraint.topology_key for spread in constraints)
-        for key in dict.fromkeys((ZONE, HOSTNAME, *asked, *of_constraints)):
+        for key in dict.fromkeys((ZONE, HOSTNAME, *of_question, *of_constraints)):
             column = self._nodes.label(key)
             codes = column.codes[self._positions]
             present = codes[codes >= 0]
@@ -250,7 +250,7 @@ class _WorkloadAudit:
                 yield key, rows.WorstLoss(column.values[most], remaining)
 
     def _judge(self, template: Pod, plugins: Framework) -> tuple[list[causes.CountedSpread], NextPod]:
-        """Report what its constraints count, and whether its next pod fits."""
+        """Count its constraints' pods, and try its next pod."""
         try:
             placing = Applicant(self._world.living, template, plugins).placing()
         except SchedulingError as error:
@@ -284,9 +284,7 @@ class _WorkloadAudit:
         return make_finding("noRoom", following.message)
 
     def _staying(self, effect: causes.PlacementEffect, following: NextPod) -> causes.Staying:
-        """Try what happens without moving pods: once nothing changes anymore, and with a second pod where there is only
-        one.
-        """
+        """Yield results without moving pods: after all pending changes, and of a single pod with a second one."""
         world, template = self._outlook.end if self._standing.is_changing else None, effect.afresh.template
         if world is not None:
             pods = self._outlook.pods(self._group)
@@ -351,9 +349,7 @@ class _WorkloadAudit:
     def _uncounted_nodes(
         self, constraints: Sequence[causes.CountedSpread], afresh: causes.PodsToPlace
     ) -> Iterator[rows.AuditFinding]:
-        """Nodes without the key of a constraint that holds: their pods are not counted, and a hard constraint lets none
-        in, where nothing else keeps them off.
-        """
+        """Find nodes without the key of a constraint that holds: with its pods, else closed by it alone."""
         for spread in constraints:
             column, constraint = spread.counted.column, spread.counted.constraint
             if column.is_everywhere or constraint.source == "system" or not spread.is_even:

@@ -137,7 +137,7 @@ class Variant(Struct, frozen=True):
     nodes: Mapping[int, Node] = field(default_factory=dict)
     remade: Callable[[Pod], Pod] = lambda pod: pod
     """Function that changes each of the pods."""
-    gone: OnNodes = ()
+    removed: OnNodes = ()
     """Other pods to remove."""
     uncounted: OnNodes = ()
     """Other pods that keep their room and count for no constraint."""
@@ -175,9 +175,9 @@ class PodsToPlace(Struct, frozen=True):
 
     def place(self, otherwise: Variant) -> PlacedByQueue:
         """Remove the pods, make the change and place them again."""
-        gone = [*self.pods, *otherwise.gone, *otherwise.uncounted]
+        removed = [*self.pods, *otherwise.removed, *otherwise.uncounted]
         uncounted = [(terminating(pod, _SOME_TIME), node) for pod, node in otherwise.uncounted]
-        cluster = self.cluster.apply(ClusterChange(removed_pods=gone, added_pods=uncounted))
+        cluster = self.cluster.apply(ClusterChange(removed_pods=removed, added_pods=uncounted))
         if otherwise.nodes:
             cluster = cluster.apply(ClusterChange(replaced_nodes=otherwise.nodes))
         plugins = otherwise.plugins or self.plugins
@@ -189,7 +189,7 @@ class PodsToPlace(Struct, frozen=True):
         return PlacedByQueue(full, otherwise.remade(self.template), nodes, len(self.pods))
 
     def _templates(self) -> Iterator[tuple[Pod, int]]:
-        """One of each set of identical pods and how many there are; those with volumes are never identical."""
+        """Yield a template for each set of identical pods, with their number."""
         alike: dict[object, list[Pod]] = {}
         for pod, _ in self.pods:
             owner, spec = controller_of(pod), pod.spec
@@ -277,12 +277,13 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
     """Its constraints."""
 
     @classmethod
-    def find(cls, afresh: PodsToPlace, in_force: Sequence[CountedSpread], asked: str | None) -> InOneDomain | None:
-        """Find the one domain of the key ``asked``, by default of zones, or of hosts if there is one zone. None if pods
-        are in several, or if a violated constraint over the key says so already.
+    def find(cls, afresh: PodsToPlace, in_force: Sequence[CountedSpread], key: str | None) -> InOneDomain | None:
+        """Find the one domain of ``key`` with all pods; None if several have pods, or a constraint over it is exceeded.
+
+        Without a key the domains are zones, or hosts if there is only one zone.
         """
         nodes = afresh.cluster.nodes
-        key = asked or (ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME)
+        key = key or (ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME)
         column = nodes.label(key)
         codes = column.codes[[position for _, position in afresh.pods]]
         if not len(codes) or len(column.values) < 2 or codes.min() < 0 or np.count_nonzero(codes != codes[0]):
@@ -345,7 +346,7 @@ def cause_of(effect: PlacementEffect, staying: Staying) -> CauseFound:
 
 
 def _undoings(effect: PlacementEffect) -> Iterator[tuple[Cause, str, Variant]]:
-    """Yield what undoes each cause; a single pod is in one domain wherever it is."""
+    """Yield changes that undo each cause; none for a single pod in one domain, as it is in one anywhere."""
     for cause, of_constraint, of_domain in UNDONE:
         if isinstance(effect, ExceededSkew) and of_constraint is not None:
             yield from ((cause, *undoing) for undoing in of_constraint(effect))
@@ -354,7 +355,7 @@ def _undoings(effect: PlacementEffect) -> Iterator[tuple[Cause, str, Variant]]:
 
 
 Undoings = Iterator[tuple[str, Variant]]
-"""Changes that undo a cause, each with what it consists of; empty if it cannot be the cause."""
+"""Changes that undo a cause, each with the details of the cause; empty if it cannot be the cause."""
 
 
 def _tighter(effect: InOneDomain) -> Undoings:
@@ -371,8 +372,8 @@ def _tighter(effect: InOneDomain) -> Undoings:
 
         def remade(pod: Pod, fields: dict[str, Any] = fields) -> Pod:
             is_own = constraint.source == "pod"
-            every = pod.spec.topology_spread_constraints if is_own else _selecting(effect.afresh, defaults)
-            changed = [replace(each, **fields) if each.topology_key == effect.key else each for each in every]
+            declared = pod.spec.topology_spread_constraints if is_own else _selecting(effect.afresh, defaults)
+            changed = [replace(own, **fields) if own.topology_key == effect.key else own for own in declared]
             return _constrain(pod, changed)
 
         yield "", Variant(what, remade=remade)
@@ -414,14 +415,14 @@ def _as_they_are(_effect: PlacementEffect) -> Undoings:
 
 
 def _without_terminating(effect: PlacementEffect) -> Undoings:
-    """Leave out the workload's own, then those of others too."""
+    """Remove the workload's own terminating pods, then all of them."""
     afresh, own = effect.afresh, list(effect.afresh.going)
     if own:
-        yield _holding(afresh, own), Variant("without its own terminating pods", gone=own)
+        yield _holding(afresh, own), Variant("without its own terminating pods", removed=own)
     kinds, running = afresh.cluster.kinds, afresh.cluster.running
     places = running.places_of([number for number in running.nodes_of_kind if kinds[number].terminating])
     if others := _other_pods(running, places, own):
-        yield _holding(afresh, others), Variant("without terminating pods", gone=[*own, *others])
+        yield _holding(afresh, others), Variant("without terminating pods", removed=[*own, *others])
 
 
 def _without_other_pods(effect: ExceededSkew) -> Undoings:
@@ -445,9 +446,9 @@ def _without_other_pods(effect: ExceededSkew) -> Undoings:
 
 def _other_pods(running: RunningPods, places: Positions, own: OnNodes) -> OnNodes:
     """Pods at ``places``, each with its node, that are not the workload's ``own``."""
-    known = {id(pod) for pod, _ in own}
+    own_ids = {id(pod) for pod, _ in own}
     pods = ((running.pods[place], running.node.item(place)) for place in places.tolist())
-    return [(pod, node) for pod, node in pods if id(pod) not in known]
+    return [(pod, node) for pod, node in pods if id(pod) not in own_ids]
 
 
 def _without_volumes(effect: PlacementEffect) -> Undoings:
@@ -507,7 +508,7 @@ def _label_nodes(effect: ExceededSkew) -> Undoings:
 
 
 def _on_any_node(effect: PlacementEffect) -> Undoings:
-    """Drop what it requires of nodes; preferences are scores."""
+    """Drop its node selector and required node affinity; preferences are scores."""
     spec = effect.afresh.template.spec
     own = spec.affinity and spec.affinity.node_affinity
     if spec.node_selector or (own and own.required_during_scheduling_ignored_during_execution):
@@ -523,7 +524,7 @@ def _for_any_node(pod: Pod) -> Pod:
 
 
 def _beside_any_pod(effect: PlacementEffect) -> Undoings:
-    """Drop what it requires of other pods; preferences are scores."""
+    """Drop its required pod affinity and anti-affinity; preferences are scores."""
     affinity = effect.afresh.template.spec.affinity or Affinity()
     terms = {"pod affinity": affinity.pod_affinity, "pod anti-affinity": affinity.pod_anti_affinity}
     required = [name for name, own in terms.items() if own and own.required_during_scheduling_ignored_during_execution]
@@ -609,7 +610,7 @@ UNDONE: Sequence[tuple[Cause, Callable[[ExceededSkew], Undoings] | None, Callabl
 
 
 def _holding(afresh: PodsToPlace, pods: OnNodes) -> str:
-    """Say where ``pods`` are, first those that keep the workload's next pod out: ``web-9 on b1 (Insufficient cpu)``."""
+    """Name ``pods``, or the ones that keep the next pod off their nodes: ``web-9 on b1 (Insufficient cpu)``."""
     cluster = afresh.cluster.apply(ClusterChange(removed_pods=afresh.pods))
     reasons: dict[int, str] = {}
     try:

@@ -1,4 +1,4 @@
-"""Standing of the workloads of a world: their pods by revision, what the next one is made of, and which are missing.
+"""Standing of the workloads of a world: their pods by revision, the template of the next pod, and missing pods.
 
 Pods without a controller that look alike are one workload. What happens to pods that wait and to rollouts under way if
 nobody intervenes is played once, for all workloads.
@@ -51,10 +51,10 @@ class WorkloadGroup(Struct):
         return len(self.pods) if self.name.kind == "Pod" else desired_replicas(world, self.name)
 
 
-def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[WorkloadGroup]:
+def groups(world: World, is_selected: Callable[[WorkloadName], bool]) -> Iterator[WorkloadGroup]:
     """Yield workloads that have, or should have, pods; without DaemonSets and static pods, which every node has."""
     by_key: dict[Hashable, WorkloadGroup] = {}
-    workloads = CountedWorkloads(world, moving(is_asked))
+    workloads = CountedWorkloads(world, moving(is_selected))
     for pod in world.book:
         name = workloads(pod) if pod.status.phase not in ENDED_PHASES else None
         if name is None:
@@ -66,14 +66,14 @@ def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[W
         (group.terminating if is_terminating(pod) else group.pods).append(pod)
         if owner is not None:
             group.owners[owner] = None
-    for name in _without_pods(world, is_asked):
+    for name in _without_pods(world, is_selected):
         by_key.setdefault(name, WorkloadGroup(name))
     yield from (
         group for group in by_key.values() if group.pods or (group.name.kind != "Pod" and group.replicas(world))
     )
 
 
-def _without_pods(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[WorkloadName]:
+def _without_pods(world: World, is_selected: Callable[[WorkloadName], bool]) -> Iterator[WorkloadName]:
     """Workloads that may have no pods although they should."""
     workloads = world.workloads
     by_themselves = (
@@ -82,7 +82,7 @@ def _without_pods(world: World, is_asked: Callable[[WorkloadName], bool]) -> Ite
         if workloads.top_owner(name) == name and workloads.replicas(name)
     )
     of_controllers = (*workloads.deployments, *workloads.stateful_sets, *workloads.orphans)
-    yield from filter(is_asked, (*of_controllers, *by_themselves))
+    yield from filter(is_selected, (*of_controllers, *by_themselves))
 
 
 class PodRevisions(Struct, frozen=True):
@@ -137,10 +137,10 @@ class RevisionsOf:
             sizes = [size for replica_set in replica_sets if (size := replicas_of(replica_set))]
             desired = replicas_of(deployment)
             if self._lacks_newest(deployment, replica_sets):
-                made = self._make(name)
-                if made is not None and TEMPLATE_HASH in made.metadata.labels:
-                    template_hash = made.metadata.labels[TEMPLATE_HASH]
-                    yield name, OngoingRollout(deployment, replica_sets, as_template(made), template_hash)
+                pod = self._make(name)
+                if pod is not None and TEMPLATE_HASH in pod.metadata.labels:
+                    template_hash = pod.metadata.labels[TEMPLATE_HASH]
+                    yield name, OngoingRollout(deployment, replica_sets, as_template(pod), template_hash)
             elif replica_sets and sizes != ([desired] if desired else []):
                 yield name, rollout_of_cluster(self._world, name)
 
@@ -188,8 +188,8 @@ class RevisionsOf:
 
     def _template(self, group: WorkloadGroup, maker: WorkloadName, pods: Sequence[Pod]) -> Pod | None:
         """The template of one of ``pods``; without any, the template of ``maker``, else of any other pod."""
-        made = self._make(maker) if not pods else None
-        return next((as_template(pod) for pod in (made, *pods, *group.pods) if pod is not None), None)
+        new_pod = self._make(maker) if not pods else None
+        return next((as_template(pod) for pod in (new_pod, *pods, *group.pods) if pod is not None), None)
 
     def _make(self, maker: WorkloadName) -> Pod | None:
         if maker.kind not in POD_CREATORS:
@@ -230,8 +230,8 @@ class Outlook:
     @property
     def made_room(self) -> tuple[PreemptedPod, ...]:
         """Pods preempted by waiting pods, if the outcome was computed; else empty."""
-        was_asked = "end" in self.__dict__
-        return tuple(preempted_pods(self.end.happenings)) if was_asked and self.end is not None else ()
+        is_computed = "end" in self.__dict__
+        return tuple(preempted_pods(self.end.happenings)) if is_computed and self.end is not None else ()
 
     def pods(self, group: WorkloadGroup) -> list[Pod]:
         """Active pods of a workload in the end; none if that is unknown."""

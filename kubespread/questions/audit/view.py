@@ -35,7 +35,7 @@ def _trials(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> Iterat
 
 
 def view(report: audits.AuditReport) -> View:
-    """Workloads, and what is found of them."""
+    """Workloads and their findings, each as a table."""
     return View(
         **frame_of(report),
         metrics=partial(_metrics, report),
@@ -69,10 +69,10 @@ _COLUMNS = (
 
 def _columns(report: audits.AuditReport) -> Sequence[Column[audits.AuditedWorkload]]:
     """The columns, with the domains of the question's key alone."""
-    lost, key = f"left if {domain_noun(report.topology_key)} lost", short_key(report.topology_key).upper()
+    left, key = f"left if {domain_noun(report.topology_key)} lost", short_key(report.topology_key).upper()
     left_out = "domains" if report.topology_key == ZONE else "zones"
     columns = columns_of(audits.AuditedWorkload, *(name for name in _COLUMNS if name != left_out))
-    headed = {"LEFT-IF-DOMAIN-LOST": {"short": lost.upper(), "title": lost.capitalize()}, "DOMAINS": {"short": key}}
+    headed = {"LEFT-IF-DOMAIN-LOST": {"short": left.upper(), "title": left.capitalize()}, "DOMAINS": {"short": key}}
     return [replace(column, **headed.get(column.header, {})) for column in columns]
 
 
@@ -100,7 +100,7 @@ def _parts(report: audits.AuditReport, look: Look) -> Iterator[Sheet[Any] | Sent
 
 
 def _in_full(rows: Sequence[audits.AuditedWorkload]) -> Iterator[Sentence]:
-    """Show what is found of each row, with what was tried, and which rollouts are under way."""
+    """Show the rollout under way and the findings of each row, with the trials behind them."""
     for row in rows:
         if under_way := row.under_way:
             yield fold(f"{row.called}: {under_way}")

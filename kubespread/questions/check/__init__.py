@@ -122,13 +122,13 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     asked: tuple[str, ...]
     """Codes of the rules that ran."""
     not_asked: tuple[str, ...]
-    """Codes of chosen rules that need a cluster, if there is none."""
+    """Codes of chosen rules that did not run because they need a cluster."""
     not_chosen: tuple[str, ...] = ()
     """Codes of the rules that were not chosen."""
     fail_on: Severity = Severity.ERROR
     """The verdict is no if some finding is at least this severe."""
     findings: tuple[CheckFinding, ...]
-    """By file, line and column; those of the cluster's workloads by namespace, kind and name."""
+    """Findings in manifests by file, line and column, in the cluster's workloads by namespace, kind and name."""
     rules: tuple[RuleReport, ...]
     """Rules of these findings."""
     ignored: int = 0
@@ -160,7 +160,7 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
         return "" if worst is None else f"{worst.code} {worst.short_name or worst.place}: {worst.text}"
 
     def sentences(self) -> Iterator[str]:
-        """Yield what was found, then what was not checked."""
+        """Yield the number of findings by severity, then the number of rules that did not run."""
         counts = [_count_text(number, severity) for severity in Severity if (number := self.count(severity))]
         summary = f"{', '.join(counts) or 'nothing found'} in {count_of(self.workloads, 'workload')}"
         yield f"{summary}, {self.ignored} silenced by annotations" if self.ignored else summary
@@ -176,7 +176,7 @@ def _count_text(number: int, severity: Severity) -> str:
 
 
 class _PageOfRule(Option, frozen=True):
-    """A rule by its code or name, whose page is printed."""
+    """Option that prints the page of a rule, given by its code or name."""
 
     def read(self, text: str) -> str:
         page: str = part("check", "answer", "rule")(text).page
@@ -184,8 +184,7 @@ class _PageOfRule(Option, frozen=True):
 
 
 class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
-    """Find what will go wrong with the topology spread constraints of manifests, or of a cluster's workloads, each
-    finding with a code, numbers and a remedy.
+    """Find topology spread problems in manifests, or in a cluster's workloads, each with a code, numbers and a remedy.
 
     Manifests are read and checked by themselves. With a cluster (-S, --context or --live) they are also tried on it:
     all replicas are placed, both as they are and with the remedy applied. The annotation kubespread.dev/ignore: KS101

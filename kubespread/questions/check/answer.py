@@ -178,24 +178,24 @@ class Checking:
 
 
 def _keep(findings: Iterable[CheckFinding], silenced: Sequence[str]) -> CheckResult:
-    every = list(findings)
-    kept = [finding for finding in every if not begins(finding.code, silenced)]
-    return CheckResult(kept, len(every) - len(kept))
+    all_findings = list(findings)
+    reported = [finding for finding in all_findings if not begins(finding.code, silenced)]
+    return CheckResult(reported, len(all_findings) - len(reported))
 
 
 def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[CheckFinding]:
     before = list[tuple[AnyRule, RuleFinding]]()
     for rule in rules:
         if isinstance(rule, Rule):
-            before += ((rule, found) for found in rule.check(case))
+            before += ((rule, finding) for finding in rule.check(case))
         elif isinstance(rule, ClusterRule) and case.trial is not None:
-            before += ((rule, found) for found in rule.check(case, case.trial))
-    changed = with_remedies_together([found for _, found in before], case.trial)
+            before += ((rule, finding) for finding in rule.check(case, case.trial))
+    changed = with_remedies_together([finding for _, finding in before], case.trial)
     after = list(zip((rule for rule, _ in before), changed, strict=True))
-    reported = [found for rule, found in after if not begins(rule.code, case.subject.ignored)]
-    last = [(rule, found) for rule in rules if isinstance(rule, LastRule) for found in rule.check(case, reported)]
-    for rule, found in (*after, *last):
-        yield _report(rule, found, case.subject, case.subject.place(found.field))
+    reported = [finding for rule, finding in after if not begins(rule.code, case.subject.ignored)]
+    last = [(rule, finding) for rule in rules if isinstance(rule, LastRule) for finding in rule.check(case, reported)]
+    for rule, finding in (*after, *last):
+        yield _report(rule, finding, case.subject, case.subject.place(finding.field))
 
 
 class _PlaceAll(PlayedGoal):
@@ -249,26 +249,26 @@ class _PlaceAll(PlayedGoal):
         return workload_of(self.worlds.original.world, pod) == self.trial.subject.name
 
 
-def _way_out(goal: _PlaceAll, search: SharedSearch, asked: QuestionEdits) -> Remedy:
+def _way_out(goal: _PlaceAll, search: SharedSearch, edits: QuestionEdits) -> Remedy:
     """The least change, or two or three together, with which every replica finds a node."""
     trial, placed = goal.trial, goal.trial.placement
     if trial.subject.is_daemon or placed.unplaced is None or not len(trial.cluster):
         return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
     told_apart, version = trial.subject.told_apart is not None, trial.subject.profile.version
-    stuck = StuckPod(placed.unplaced, version, placed.pending, placed.count, edits=asked, told_apart=told_apart)
-    found, none = search.least(goal, stuck)
-    if found is None:
-        return Remedy(text=none)
+    stuck = StuckPod(placed.unplaced, version, placed.pending, placed.count, edits=edits, told_apart=told_apart)
+    least, why_none = search.least(goal, stuck)
+    if least is None:
+        return Remedy(text=why_none)
     # A constraint has no letter here.
     constraints = stuck.pod.spec.topology_spread_constraints
     keys = {letter(place): short_key(constraint.topology_key) for place, constraint in enumerate(constraints)}
     text = " and ".join(
         f"{part.what} on the constraint over {keys[part.letter]}" if part.letter else part.what
-        for part in found.change.parts
+        for part in least.change.parts
     )
-    after = goal.place(found.change)
-    text = f"{none}; most does {text}" if none else text
-    return remedy_of(found.change, text, None if after is None else after.text)
+    after = goal.place(least.change)
+    text = f"{why_none}; most does {text}" if why_none else text
+    return remedy_of(least.change, text, None if after is None else after.text)
 
 
 def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial | None) -> Sequence[RuleFinding]:
@@ -304,19 +304,19 @@ def _remedy_key(finding: RuleFinding) -> tuple[object, ...]:
     return finding.remedy.text, finding.remedy.settings, finding.remedy.edits
 
 
-def _report(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifest, place: Place) -> CheckFinding:
+def _report(rule: AnyRule, finding: RuleFinding, subject: Subject | RefusedManifest, place: Place) -> CheckFinding:
     return CheckFinding(
         code=rule.code,
         rule=rule.name,
-        level=found.severity or rule.severity,
-        subject=whose.name or "",
-        file=whose.file,
+        level=finding.severity or rule.severity,
+        subject=subject.name or "",
+        file=subject.file,
         line=place[0],
         column=place[1],
-        field=found.field,
-        text=found.message,
-        proven=found.proven or rule.needs_cluster,
-        remedy=found.remedy,
+        field=finding.field,
+        text=finding.message,
+        proven=finding.proven or rule.needs_cluster,
+        remedy=finding.remedy,
     )
 
 
@@ -343,9 +343,9 @@ def add_fingerprints(findings: Iterable[CheckFinding]) -> Iterator[CheckFinding]
     File names and the numbers in messages are left out, so files may be renamed and clusters may grow. Findings without
     a workload use their file instead.
     """
-    seen: Counter[tuple[str, str, str]] = Counter()
+    occurrences: Counter[tuple[str, str, str]] = Counter()
     for finding in findings:
         key = (finding.code, finding.subject or finding.file or "", finding.field)
-        text = "\0".join((*key, str(seen[key])))
-        seen[key] += 1
+        text = "\0".join((*key, str(occurrences[key])))
+        occurrences[key] += 1
         yield replace(finding, fingerprint=hashlib.sha256(text.encode()).hexdigest()[:32])

@@ -1,7 +1,7 @@
 """The interface of rules: a class with a permanent code, a name and a severity that looks for one thing.
 
-Its docstring is its documentation: what it finds, why it matters, an example and the remedy. The engine adds whose a
-finding is, where it stands and its code.
+Its docstring is its documentation: what it finds, why it matters, an example and the remedy. The engine adds the
+workload of a finding, its position and its code.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Company:
         if subject.object is not None and controller_of(subject.object) is not None:
             return
         # A pod has one value per label, so none comes twice.
-        required = next((each for each in selector.requirements if each.operator == "In"), None)
+        required = next((requirement for requirement in selector.requirements if requirement.operator == "In"), None)
         labels = [("", "")] if required is None else [(required.key, value) for value in dict.fromkeys(required.values)]
         for key, value in labels:
             for other in self._labeled.get((subject.name.namespace, key, value), ()):
@@ -135,7 +135,7 @@ class FieldChange(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True, dict=True):
-    """A workload to check: its constraints, its company, and what several rules need, computed once."""
+    """A workload to check, with values that several rules share, each computed once."""
 
     subject: Subject
     company: Company
@@ -203,8 +203,8 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
-        """Labels that tell its pods from others: those of the workload's selector if it consists of labels, else the
-        pod's.
+        """Labels that distinguish its pods, not set by controllers: of the workload's selector if it has only labels,
+        else of the pod.
         """
         labels, workload = self.subject.labels, self.subject.object
         selector = workload.spec.selector if isinstance(workload, LabelSelectingWorkload) else None

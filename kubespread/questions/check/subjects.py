@@ -1,4 +1,4 @@
-"""The subjects of a check: workloads of manifests and of the cluster, and what could not become one."""
+"""The subjects of a check: workloads of manifests and of the cluster, and manifests that are refused."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _MENDABLE = regex(
     "Required value|(?i:not found)|must specify one|`selector` does not match template `labels`|when |without |"
     r"\brequired\b|found none|the name of an? |needs |where |sidecars|all containers|no such|GracePeriodSeconds,"
 )
-"""Words of the API server and ours for what is missing, or does not go with what is missing."""
+"""Words in messages, the API server's and ours, on fields that are missing or that need a missing one."""
 
 
 class Subjects(Struct):
@@ -350,9 +350,9 @@ class _Part(Struct, frozen=True):
     """A patch of a kustomization, or a pod template that a controller completes: no whole workload."""
 
     text: str
-    """Reason it is a part, and what to do about it."""
+    """Reason it is only a part, with advice."""
     is_of_pods: bool
-    """True for Kubernetes' own kinds, whose fields are known."""
+    """True for Kubernetes' own kinds, as their fields are known."""
 
     def keeps(self, fault: Fault) -> bool:
         """True if the fault stays whatever is added to the part."""
@@ -373,12 +373,12 @@ def _part_of(item: KubernetesObject) -> _Part | None:
 
 
 def _is_patch(item: KubernetesObject, row: Kind) -> bool:
-    """True if it has neither a selector nor an image for each container, or says what a patch does."""
+    """True if it has a directive of patches, or neither a selector nor an image for each container."""
     if not row.template_path:
         return False
     containers = value_at(item.data, f"{row.template_path}.spec.containers")
     listed = containers if isinstance(containers, list) else []
-    has_images = listed and all(isinstance(each, dict) and bool(each.get("image")) for each in listed)
+    has_images = listed and all(isinstance(value, dict) and bool(value.get("image")) for value in listed)
     return (not has_images and value_at(item.data, "spec.selector") is None) or _has_directive(item.data)
 
 

@@ -275,8 +275,8 @@ class ReplicaTrial:
             desired, created = placed.desired, min(placed.desired, allowed.copies)
         if created == desired or allowed.copies is None:
             return placed
-        kept = placed.nodes[:created]
-        return TrialResult(desired, kept, placed.message, cluster, desired - created, allowed.refusal, placed.unplaced)
+        nodes = placed.nodes[:created]
+        return TrialResult(desired, nodes, placed.message, cluster, desired - created, allowed.refusal, placed.unplaced)
 
     def placed_behind(self, others: Sequence[ReplicaTrial], change: PodChange = keep) -> Sequence[TrialResult]:
         """Results for the replicas of ``others``, one workload after another, then for its own after ``change``; none
@@ -370,11 +370,11 @@ def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
     """``cluster`` without the pods of ``subjects``, which a Deployment and its ReplicaSet have together."""
     index = cluster.nodes.index
     running = {key_of(pod): pod for subject in subjects for pod in subject.running}
-    gone = [(pod, index[pod.spec.node_name]) for pod in running.values() if pod.spec.node_name in index]
+    removed = [(pod, index[pod.spec.node_name]) for pod in running.values() if pod.spec.node_name in index]
     nominated = tuple(pod for pod in cluster.nominated if key_of(pod) not in running)
-    if not gone and len(nominated) == len(cluster.nominated):
+    if not removed and len(nominated) == len(cluster.nominated):
         return cluster
-    without = cluster.apply(ClusterChange(removed_pods=gone))
+    without = cluster.apply(ClusterChange(removed_pods=removed))
     without.nominated = nominated
     return without
 

@@ -1,4 +1,4 @@
-"""Findings: by file, or by workload of the cluster, each with what happens and what would mend it."""
+"""Findings by file, or by workload of the cluster, each with its consequence and its remedy."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def _parts(report: CheckReport, look: Look) -> Iterator[Part]:
     """Findings by file or workload, the worst first; in full every finding."""
     shown = list(report.findings if look.in_full else _first_of_each(report.findings))
     for where in dict.fromkeys(map(_place, sorted(shown, key=lambda finding: finding.level.rank))):
-        found = [[*_finding(finding, look)] for finding in shown if _place(finding) == where]
-        yield Rows([[Cell(where, Tone.STRONG)]], found, "finding")
+        rows = [[*_finding(finding, look)] for finding in shown if _place(finding) == where]
+        yield Rows([[Cell(where, Tone.STRONG)]], rows, "finding")
     hidden = Counter(f"{finding.code} {finding.rule}" for finding in report.findings)
     hidden.subtract(f"{finding.code} {finding.rule}" for finding in shown)
     yield from ([Cell(f"{rule}: {number} more (-v)", Tone.FAINT)] for rule, number in sorted(hidden.items()) if number)
@@ -84,8 +84,8 @@ def _finding(finding: CheckFinding, look: Look) -> Iterator[Text]:
 
 def _first_of_each(findings: Sequence[CheckFinding]) -> Iterator[CheckFinding]:
     """The first few findings of each rule."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for finding in findings:
-        seen[finding.code] += 1
-        if seen[finding.code] <= _MOST_OF_A_RULE:
+        counts[finding.code] += 1
+        if counts[finding.code] <= _MOST_OF_A_RULE:
             yield finding

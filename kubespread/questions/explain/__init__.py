@@ -1,1 +1,1 @@
-"""Nodes that a pod fits, and what keeps it off the others."""
+"""Explanation of a pod: the nodes that it fits, and the reasons the others fail."""

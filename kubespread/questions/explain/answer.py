@@ -45,14 +45,11 @@ from kubespread.world.store.pod_book import key_of
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
 
-# What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in.
-
-
 _NOTHING = QuestionEdits()
 
 
 class _SamePlace(Goal):
-    """The pod with other constraints in the same cluster: a few evaluations, whose effort is negligible."""
+    """Goal that the pod fits with other constraints, in the same cluster."""
 
     def __init__(self, evaluation: Evaluation, revise: Revise) -> None:
         self._evaluation, self._revise = evaluation, revise
@@ -70,7 +67,7 @@ class _SamePlace(Goal):
 
 
 def advice_on_constraints(
-    evaluation: Evaluation, version: KubeVersion, revise: Revise, asked: QuestionEdits
+    evaluation: Evaluation, version: KubeVersion, revise: Revise, edits: QuestionEdits
 ) -> Advice | None:
     """Changes of the pod's hard constraints that help it if it fits nowhere; None if it has none.
 
@@ -78,7 +75,7 @@ def advice_on_constraints(
     """
     if evaluation.error is not None or evaluation.feasible.any():
         return None
-    stuck = StuckPod(evaluation, version, edits=asked)
+    stuck = StuckPod(evaluation, version, edits=edits)
     if not stuck.own_constraints:
         return None
     families = [family for family in FAMILIES if family.of == "constraint"]
@@ -87,7 +84,7 @@ def advice_on_constraints(
 
 
 def answer(question: Explain, scene: Scene) -> ExplainReport:
-    """Explain the pod on the requested nodes, or what has to change for it to fit."""
+    """Explain the pod on the requested nodes, or find changes that make it fit."""
     pods = [read_once(pod) for pod in question.pods]
     (candidate, *_), cluster = resolve(
         scene.snapshot,
@@ -106,7 +103,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         preemption=question.preemption,
         pods=question.with_pods or bool(question.nodes),
         revise=reviser(candidate),
-        asked=QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload),
+        edits=QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload),
     )
     if report.waiting and report.schedulable and not question.settings:
         report = msgspec.structs.replace(report, waiting_fit=_fitting(scene.world.fork(), report.waiting))
@@ -118,20 +115,20 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
 
 
 def _fix(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> ExplainReport:
-    """About the pod, or the first replica that finds no node; where all find one, about one more."""
-    # Whoever only explains a pod needs no world to try changes in.
-    from kubespread.questions.explain.fixing import changes_found, judge
+    """Report on the pod, or on the first replica without a node; if all have one, on one more."""
+    # Explaining alone needs no world to try changes in.
+    from kubespread.questions.explain.fixing import find_changes, judge
 
     judged = judge(question, candidate, cluster, scene)
     stuck = judged.stuck
     evaluation = None if stuck is None else stuck.evaluation
     report = answer_of(candidate, cluster, scene, preemption=question.preemption, evaluation=evaluation)
-    found = judged.advice if stuck is None else changes_found(stuck, judged.goal, question, candidate)
+    changes = judged.advice if stuck is None else find_changes(stuck, judged.goal, question, candidate)
     return msgspec.structs.replace(
         report,
         fix=judged.fix,
         message=judged.message or report.message,
-        advice=found,
+        advice=changes,
         notes=judged.notes,
         not_modelled=report.not_modelled if stuck is None else (*report.not_modelled, *Explain.never_modelled),
         # After the search: what each part assumes of the cluster is a gap.
@@ -142,7 +139,7 @@ def _fix(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene
 def _fitting(world: World, waiting: Collection[NamespacedName]) -> int:
     """Number of ``waiting`` pods that find a node in ``world``, placed one after another before all others."""
     keys = {(name.namespace, name.name) for name in waiting}
-    world.queue.waiting = {key: each for key, each in world.queue.waiting.items() if key in keys}
+    world.queue.waiting = {key: pod for key, pod in world.queue.waiting.items() if key in keys}
     world.settle()
     return len(keys) - len(keys & world.queue.waiting.keys())
 
@@ -170,7 +167,7 @@ def answer_of(
     preemption: bool = False,
     pods: bool = False,
     revise: Revise | None = None,
-    asked: QuestionEdits = _NOTHING,
+    edits: QuestionEdits = _NOTHING,
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:
     return explain_pod(
@@ -184,14 +181,14 @@ def answer_of(
         preemption=preemption,
         pods=pods,
         revise=revise,
-        asked=asked,
+        edits=edits,
         waiting=_waiting(candidate),
         evaluation=evaluation,
     )
 
 
 def _waiting(candidate: Candidate) -> tuple[NamespacedName, ...]:
-    """The pods of the workload in question that have no node."""
+    """Pods of the workload that have no node; none for a pod in the cluster."""
     if candidate.workload is None or candidate.is_stored:
         return ()
     waiting = waiting_pods(candidate.surroundings.snapshot)
@@ -211,14 +208,14 @@ def explain_pod(
     preemption: bool = False,
     pods: bool = False,
     revise: Revise | None = None,
-    asked: QuestionEdits = _NOTHING,
+    edits: QuestionEdits = _NOTHING,
     waiting: tuple[NamespacedName, ...] = (),
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:
     """Explain an admitted ``pod`` on every node of ``cluster``, as kube-scheduler with ``profile`` judges it.
 
     ``gaps`` is called after judging, when all assumptions are known. ``pods`` names the pods that each domain counts.
-    ``revise`` makes the pod with other constraints, to find some that help without undoing what was ``asked``.
+    ``revise`` makes the pod with other constraints, to find some that help without undoing the question's ``edits``.
     ``evaluation`` is the evaluation, if known.
     """
     cluster = cluster if evaluation is None else evaluation.cluster
@@ -252,8 +249,8 @@ def explain_pod(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included_nodes.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(sorted(nodes, key=by_score)),
-        notes=(*notes, *(() if preemption else _who_would_make_room(evaluation, profile))),
-        advice=None if revise is None else advice_on_constraints(evaluation, version, revise, asked),
+        notes=(*notes, *(() if preemption else _preemption_note(evaluation, profile))),
+        advice=None if revise is None else advice_on_constraints(evaluation, version, revise, edits),
         preemption=judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), version)
         if preemption and evaluation.fits_nowhere
         else None,
@@ -261,8 +258,8 @@ def explain_pod(
     )
 
 
-def _who_would_make_room(evaluation: Evaluation, profile: Profile) -> Iterator[str]:
-    """Say what preemption would do, if it helps."""
+def _preemption_note(evaluation: Evaluation, profile: Profile) -> Iterator[str]:
+    """Yield a sentence on preemption, if it would make room for the pod."""
     if evaluation.fits_nowhere and has_lower(evaluation.cluster, evaluation.pod):
         report = judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), profile.version)
         if report.node is not None:

@@ -1,4 +1,4 @@
-"""Changes that make a pod, or all replicas of a workload, fit: each change is made, and asked again."""
+"""Changes that make a pod, or all replicas of a workload, fit: each change is made, and its effect judged anew."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ class FirstJudgment(Struct, frozen=True):
 def judge(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> FirstJudgment:
     """Judge the pod, or the replicas of its workload. Raises UsageError for replicas of a DaemonSet."""
     replicas = question.replicas
-    asked = QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload)
+    edits = QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload)
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
-        # Of a workload of no replicas the next one is asked about.
+        # A workload of no replicas is judged by its next one.
         replicas = candidate.replicas or None
     if replicas is None:
-        return _of_pod(candidate, cluster, scene, asked)
+        return _of_pod(candidate, cluster, scene, edits)
     if candidate.is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
     placing = Simulate(
@@ -113,11 +113,11 @@ def judge(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scen
         settings=question.settings,
     )
     goal = Replicas(placing, replicas, scene.snapshot, scene.scheduler, cluster.assumed, candidate.workload)
-    of_next = partial(_of_pod, candidate, cluster, scene, asked) if question.replicas is None else None
-    return _of_replicas(goal, asked, of_next)
+    of_next = partial(_of_pod, candidate, cluster, scene, edits) if question.replicas is None else None
+    return _of_replicas(goal, edits, of_next)
 
 
-def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: QuestionEdits) -> FirstJudgment:
+def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, edits: QuestionEdits) -> FirstJudgment:
     pod, surroundings = candidate.pod, candidate.surroundings
     profile = scene.scheduler.profile_for(pod.spec.scheduler_name, surroundings.version)
     plugins = framework(profile)
@@ -140,10 +140,9 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
     if claims_at_fault(evaluation) or (evaluation.error is None and evaluation.feasible.any()):
         return with_notes(Fix(workload))
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
-        return with_notes(
-            Fix(workload, victims=tuple(full_name(gone.pod) for gone in placed.departures if gone.why == PREEMPTED))
-        )
-    return with_notes(Fix(workload), stuck=StuckPod(evaluation, profile.version, edits=asked, rivals=goal.rivals))
+        victims = (departure.pod for departure in placed.departures if departure.why == PREEMPTED)
+        return with_notes(Fix(workload, victims=tuple(map(full_name, victims))))
+    return with_notes(Fix(workload), stuck=StuckPod(evaluation, profile.version, edits=edits, rivals=goal.rivals))
 
 
 @dataclass
@@ -287,44 +286,42 @@ class Replicas(PlayedGoal):
 
 
 def _of_replicas(
-    replicas: Replicas, asked: QuestionEdits, of_next: Callable[[], FirstJudgment] | None
+    replicas: Replicas, edits: QuestionEdits, of_next: Callable[[], FirstJudgment] | None
 ) -> FirstJudgment:
-    """About all of them, those that run already included; if all do, and the next pod would not, about that one, which
-    `explain` explains without ``--fix``.
-    """
+    """Judge all replicas, running ones included; if all run, and the next pod would not fit, judge that pod."""
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
     (demand,) = posed.demands
     as_it_is = replicas.place(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
     goal: PlayedGoal = replicas
-    wanted, started = replicas.replicas, placed or demand.change.played is not None
+    desired, started = replicas.replicas, placed or demand.change.played is not None
     started_now = bool(outcome.choices) or demand.change.played is not None
     if demand.growth.outdated:
         goal = awaited = replicas.await_rollout(demand, posed.surroundings.version)
-        wanted, placed, started = len(awaited), len(outcome.choices), bool(outcome.choices)
-    if placed >= wanted:
+        desired, placed, started = len(awaited), len(outcome.choices), bool(outcome.choices)
+    if placed >= desired:
         if of_next is not None and not started_now and not (further := of_next()).needs_nothing:
             return further
-        return FirstJudgment(Fix(demand.workload, wanted, placed, replicas.victims), goal, notes=demand.notes)
+        return FirstJudgment(Fix(demand.workload, desired, placed, replicas.victims), goal, notes=demand.notes)
     evaluation = outcome.unplaced
     if evaluation is None:
-        # Where nothing else tells what could be changed, one more replica does.
+        # Without an unplaced replica, one more shows what could be changed.
         with suppress(SchedulingError):
             evaluation = evaluate(framework(demand.profile), posed.cluster, demand.pod)
     growth = demand.growth
     message = outcome.stopped or growth.created.refusal
-    lacking = partial(FirstJudgment, Fix(demand.workload, wanted, placed), goal, message=message, notes=demand.notes)
+    lacking = partial(FirstJudgment, Fix(demand.workload, desired, placed), goal, message=message, notes=demand.notes)
     if growth.further and growth.created.copies is not None and growth.created.copies < growth.further:
         allowed = pose(replicas.question, replicas.snapshot, replicas.scheduler, counts_quotas=False)
         then = replicas.place(allowed).count
         raised = _quotas_raised(
-            posed.cluster.objects, demand.pod, growth.further, goal, placed=then if then >= wanted else None
+            posed.cluster.objects, demand.pod, growth.further, goal, placed=then if then >= desired else None
         )
         return lacking(message=growth.created.refusal, advice=raised)
     if evaluation is None or not growth.further or claims_at_fault(evaluation):
         return lacking()
-    most, told_apart = None if started else wanted, demand.told_apart is not None
-    stuck = StuckPod(evaluation, demand.profile.version, wanted - placed, placed, most, asked, goal.rivals, told_apart)
+    most, told_apart = None if started else desired, demand.told_apart is not None
+    stuck = StuckPod(evaluation, demand.profile.version, desired - placed, placed, most, edits, goal.rivals, told_apart)
     return lacking(stuck=stuck)
 
 
@@ -337,8 +334,9 @@ def _quotas_raised(
     nodes: int | None = None,
     placed: int | None = None,
 ) -> Advice:
-    """Quotas that would let so many more pods be created, and those that other workloads lack, which then fit
-    ``nodes``, or of which ``placed`` find a node; None and 0 where that does not do.
+    """Advice to raise quotas for ``copies`` more pods, and for the missing pods of other workloads.
+
+    The pod then fits ``nodes``, or ``placed`` replicas find a node; None or 0 if larger quotas are not enough.
     """
     quotas, namespace, world = objects.get(ResourceQuota), pod.metadata.namespace, goal.worlds.original.world.fork()
     Baseline.settle(world)
@@ -363,9 +361,7 @@ def _quotas_raised(
 
 
 def _most_running(cluster: Cluster, demand: Demand) -> int:
-    """An upper bound on the replicas with a node, whatever else keeps them off: those running, and as many more as cpu,
-    memory and the number of pods leave room for.
-    """
+    """Upper bound on replicas with a node: running ones, and as many as cpu, memory and pod limits leave room for."""
     if demand.change.played is not None or NodeResourcesFit.name not in demand.profile.filters:
         return sys.maxsize
     requests = scheduler_amounts(pod_requests(demand.pod))
@@ -382,32 +378,30 @@ _IMMUTABLE = "a pod's own fields cannot be changed: delete the pod and create it
 
 
 class _PatchedObject(Struct, frozen=True):
-    """The object whose fields are set: its plain data and its source."""
+    """Object to patch: its plain data and its source."""
 
     data: Mapping[str, Any]
     row: Kind
     reference: str
-    """KIND/NAME and namespace for kubectl, or a manifest's file; empty where that has more objects, or is none."""
+    """KIND/NAME and namespace for kubectl, or a manifest's file; empty if it is no file or has other objects too."""
     is_stored: bool = True
 
 
-def changes_found(stuck: StuckPod, goal: Goal, question: Explain, candidate: Candidate) -> Advice:
-    """Find the changes that suffice, each with its patch, and those that do not. Patches include the question's
-    settings.
-    """
-    found, changes = advice(stuck, FAMILIES, goal)
+def find_changes(stuck: StuckPod, goal: Goal, question: Explain, candidate: Candidate) -> Advice:
+    """Find the changes that suffice, each with its patch; patches include the question's settings."""
+    result, changes = advice(stuck, FAMILIES, goal)
     patched = _find_patched(candidate, question.named)
     enough = tuple(
         _with_patch(suggestion, change, patched, question.settings, candidate.surroundings.snapshot)
-        for suggestion, change in zip(found.enough, changes, strict=True)
+        for suggestion, change in zip(result.enough, changes, strict=True)
     )
-    return msgspec.structs.replace(found, enough=enough)
+    return msgspec.structs.replace(result, enough=enough)
 
 
 def _with_patch(
     suggestion: Suggestion, change: Change, patched: _PatchedObject | None, settings: Sequence[str], snapshot: Snapshot
 ) -> Suggestion:
-    made = [] if change.family == WAIT else list(commands(change, snapshot))
+    suggested_commands = [] if change.family == WAIT else list(commands(change, snapshot))
     notes = suggestion.notes
     changed: list[Operation] = []
     if change.settings and patched is not None:
@@ -419,8 +413,8 @@ def _with_patch(
         if patched.is_stored and not _can_be_set(patched.row, changed):
             changed, notes = [], (*notes, _IMMUTABLE)
     if changed and patched is not None and patched.reference:
-        made.insert(0, patch_command(patched.reference, changed))
-    return msgspec.structs.replace(suggestion, commands=tuple(made), notes=notes)
+        suggested_commands.insert(0, patch_command(patched.reference, changed))
+    return msgspec.structs.replace(suggestion, commands=tuple(suggested_commands), notes=notes)
 
 
 def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
@@ -429,7 +423,7 @@ def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
 
 
 def _find_patched(candidate: Candidate, name: str | None) -> _PatchedObject | None:
-    """Find what a patch would change; None where the source is no longer in the cluster."""
+    """Find the object that a patch would change; None if the source is no longer in the cluster."""
     source, snapshot = candidate.source, candidate.surroundings.snapshot
     assert source is not None
     if isinstance(source, Manifest):

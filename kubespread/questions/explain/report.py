@@ -30,7 +30,7 @@ class Fix(Report, frozen=True):
     placed: int | None = None
     """Number of them with a node without any change, including running ones."""
     victims: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the pods whose preemption makes any change unnecessary."""
+    """NAMESPACE/name of the pods that are preempted, which makes any change unnecessary."""
 
     @property
     def subject(self) -> str:
@@ -44,9 +44,7 @@ class Fix(Report, frozen=True):
 
 
 class WhyHere(Report, frozen=True):
-    """The node of a running pod among those that would fit if the pod were scheduled again, in today's cluster without
-    it.
-    """
+    """A running pod's node compared with all nodes that fit if the pod were scheduled again, in today's cluster."""
 
     node: str
     rank: int | None
@@ -122,7 +120,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     message: str | None = None
     """kube-scheduler's message, ``0/3 nodes are available: ...``; null if some node fits."""
     conclusion: str | None = None
-    """Sentence on what bars a pod that fits nowhere; null if there are several causes."""
+    """Sentence on the one cause that keeps the pod off all nodes; null if there are several causes."""
     feasible: tuple[str, ...] = ()
     """Nodes that fit, the best first, equals by name."""
     constraints: tuple[ConstraintReport, ...] = ()
@@ -130,7 +128,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     filter_plugins: tuple[str, ...] = ()
     """Filter plugins that judged this pod, in the profile's order, without skipped ones."""
     nodes: tuple[NodeReport, ...] = ()
-    """All nodes, or those of ``--node``; the best first."""
+    """All nodes, or the ones named with ``--node``; the best first."""
     sampling: int | None = None
     """Number of feasible nodes after which kube-scheduler would stop looking; null if it looks at all nodes."""
     nominated: str | None = None
@@ -138,8 +136,8 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     preemption: PreemptionReport | None = None
     """Only if asked for, and only if no node fits."""
     advice: Advice | None = None
-    """Changes of the pod's own constraints, each alone, that help a pod that fits nowhere; null without constraints.
-    With ``--fix``, all kinds of changes for all replicas; null if none is needed, or if the obstacle is unknown.
+    """Changes tried to make the pod fit: to its own constraints, or with ``--fix`` of all kinds and for all replicas;
+    null if none were tried.
     """
     admission: tuple[str, ...] = ()
     """Changes that the cluster's admission plugins would make to the pod, given the snapshot's objects."""
@@ -152,9 +150,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     here: WhyHere | None = None
     """Only with ``--why-here``."""
     fix: Fix | None = None
-    """Only with ``--fix``: nodes and constraints are then those of the first replica without a
-    node, else of one more.
-    """
+    """Only with ``--fix``: nodes and constraints are then for the first replica without a node, else for one more."""
 
     def only(self, names: Iterable[str]) -> ExplainReport:
         """Report on some of its nodes. Raises UsageError for an unknown node."""
@@ -198,7 +194,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
 
 
 def by_score(node: NodeReport) -> tuple[Any, ...]:
-    """Sort key of nodes: those that fit by score, then the others, the nearest to fitting first."""
+    """Sort key of nodes: fitting nodes by score, then the others, the nearest to fitting first."""
     failing = sum(not constraint.satisfied for constraint in node.constraints)
     return (not node.feasible, -(node.total or 0), lacking(node), len(node.rejections), failing, node.name)
 
@@ -229,17 +225,16 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
 
 
 def side_remarks(report: ExplainReport) -> list[str]:
-    """Sentences on what bars the pod, kube-scheduler's message, preemption, sampling, and which constraint would have
-    to change.
-    """
+    """Sentences on the one cause, kube-scheduler's message, preemption, sampling, and changes to constraints."""
     preempting = None if report.preemption is None else report.preemption.sentence
     sentences = (report.conclusion, report.message, preempting, _sampling(report))
     return [sentence for sentence in (*sentences, *_advice(report.advice)) if sentence]
 
 
 def _advice(advice: Advice | None) -> Iterator[str]:
-    """``Enough alone: A maxSkew 2 (2 nodes) · A nodeTaintsPolicy Honor (2)``; relaxing a constraint is not mentioned
-    where it can stay hard with a smaller change.
+    """``Enough alone: A maxSkew 2 (2 nodes) · A nodeTaintsPolicy Honor (2)``.
+
+    Relaxing a constraint is not mentioned where it can stay hard with a smaller change.
     """
     if advice is None:
         return
@@ -251,15 +246,15 @@ def _advice(advice: Advice | None) -> Iterator[str]:
     if shown:
         first, *others = shown
         fits = [count_of(first.nodes or 0, "node"), *(f"{other.nodes:,}" for other in others)]
-        remarks = ("; ".join([count, *each.notes]) for count, each in zip(fits, shown, strict=True))
-        listed = (f"{each.change} ({remark})" for each, remark in zip(shown, remarks, strict=True))
+        remarks = ("; ".join([count, *suggestion.notes]) for count, suggestion in zip(fits, shown, strict=True))
+        listed = (f"{suggestion.change} ({remark})" for suggestion, remark in zip(shown, remarks, strict=True))
         yield f"Enough alone: {' · '.join(listed)}"
     if changes := " · ".join(not_enough(advice)):
         yield f"Not enough: {changes}"
 
 
 def _changes(report: ExplainReport, fix: Fix) -> Iterator[str]:
-    """Say what suffices, and what does not suffice alone."""
+    """Yield sentences on the changes that suffice, that harm others, and that do not suffice alone."""
     advice = report.advice
     if advice is None:
         yield _without_change(report, fix)
@@ -283,8 +278,8 @@ def _without_change(report: ExplainReport, fix: Fix) -> str:
         return f"no change is tried: {report.conclusion or report.message}"
     if fix.victims:
         return f"{fix.subject} {fix.verb} by preempting {some_of(fix.victims, 3)}: no change is needed"
-    found = summary(replace(report, gates=())) if fix.replicas is None else f"{fix.subject} {fix.verb}"
-    return f"{found}: no change is needed"
+    outcome = summary(replace(report, gates=())) if fix.replicas is None else f"{fix.subject} {fix.verb}"
+    return f"{outcome}: no change is needed"
 
 
 def _sampling(report: ExplainReport) -> str | None:

@@ -131,7 +131,7 @@ def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> NodeRows:
 
 
 def _domain_columns(report: ExplainReport) -> list[int]:
-    """Constraints whose domain deserves a column: one for each key, none where the domain is the node itself."""
+    """Positions of the constraints with a column for the domain: one per key, none if each node is its own domain."""
     shown: dict[str, int] = {}
     for position, constraint in enumerate(report.constraints):
         if any(node.constraints[position].domain not in (None, node.name) for node in report.nodes):
@@ -255,8 +255,8 @@ def _cut_items(items: Sequence[str], width: int) -> str:
     items = [escape(item) for item in items]
     if width_of(whole := SEPARATOR.join(items)) <= width:
         return whole
-    for kept in range(len(items) - 1, 0, -1):
-        shorter = f"{SEPARATOR.join(items[:kept])} +{len(items) - kept}"
+    for number in range(len(items) - 1, 0, -1):
+        shorter = f"{SEPARATOR.join(items[:number])} +{len(items) - number}"
         if width_of(shorter) <= width:
             return shorter
     more = f" +{len(items) - 1}" if len(items) > 1 else ""

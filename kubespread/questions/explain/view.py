@@ -159,7 +159,7 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
 
 
 def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Sentence]:
-    """The pod, the cluster and who decides; ``suffix`` is what all names of nodes end in and the rows leave out."""
+    """The pod, the cluster and the scheduler; ``suffix`` is the shared end of the nodes' names, omitted in rows."""
     pod = f"{report.pod.namespace}/{report.pod.name}"
     nodes = f"{count_of(len(report.nodes), 'node')}{f' (*{suffix})' if suffix else ''}"
     question = [Cell("Pod "), Cell(pod, Tone.STRONG), Cell(f" against {nodes}")]
@@ -203,7 +203,7 @@ def _with_options(suggestion: Suggestion) -> str:
 
 
 def _remarks(suggestion: Suggestion) -> tuple[str, ...]:
-    """Notes on it, and what happens to other pods."""
+    """Notes on the change, and its consequences for other pods."""
     return (*suggestion.notes, *suggestion.consequences)
 
 
@@ -225,7 +225,7 @@ _CHANGES: Sequence[Column[Suggestion]] = (
 def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
     """The smallest changes first, each with how to make it."""
     enough = report.advice.enough if report.advice is not None else ()
-    seen = View(
+    changes_view = View(
         **frame_of(report),
         title=_question_text(report, fix),
         bars=[
@@ -240,7 +240,7 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
         ],
     )
     return replace(
-        seen,
+        changes_view,
         provenance=_source(report),
         answer=[*report.statements, *_why_not(report)],
         tone=Tone.GOOD if report.fits else Tone.WARN if enough else Tone.BAD,
@@ -248,7 +248,7 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
 
 
 def _why_not(report: ExplainReport) -> Iterator[str]:
-    """kube-scheduler's message and what bars the pod, unless it fits or that is said already."""
+    """Yield kube-scheduler's message and the one cause, without repeating the answer; nothing if the pod fits."""
     for text in (report.message, report.conclusion):
         if text and (report.advice or not report.fits) and text not in report.statements[0]:
             yield text

@@ -1,4 +1,4 @@
-"""Replicas placed one after another: where they land, what stops them, and how evenly they are spread."""
+"""Placement of replicas one after another: their nodes, the reasons some stay pending, and the resulting spread."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class DeletedReplica(Report, frozen=True, gc=False):
 
 
 class Loss(Report, frozen=True):
-    """The domain whose loss takes most replicas, and the number that then remain."""
+    """The domain with the most replicas, and the number that remain if it is lost."""
 
     domain: str
     """A value of the topology key."""
@@ -152,17 +152,17 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     pod: PodReference
     workload: str | None = None
     """Kind/name of the replicas' workload."""
-    replicas: Annotated[int | None, Col(short="WANT", value=lambda wanted: "max" if wanted is None else wanted)]
+    replicas: Annotated[int | None, Col(short="WANT", value=lambda number: "max" if number is None else number)]
     """Number of desired replicas; null for as many as fit."""
     present: Annotated[int, Col(header="RUNNING", short="RUN")] = 0
     """Number of replicas already running that stay where they are."""
     outdated: int = 0
-    """Number of those of an older revision, beside which a waiting rollout's new pods are placed."""
+    """Number of running replicas of an older revision; a waiting rollout's new pods are placed beside them."""
     deleted: tuple[DeletedReplica, ...] = ()
     """Replicas deleted because fewer are desired than run."""
     rollout: RolloutReport | None = None
-    """Rollout that replaces running replicas of another template; ``placements`` are its new pods, and other
-    ``replicas`` still run with the old template, or wait.
+    """Rollout that replaces running replicas. ``placements`` are its new pods; other ``replicas`` run the old template
+    or wait.
     """
     placed: Annotated[int, Col()]
     """Number of replicas placed."""
@@ -171,14 +171,14 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     stopped: str | None
     """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
     conclusion: str | None = None
-    """Sentence on what bars that replica; null if there are several causes."""
+    """Sentence on the one cause that keeps that replica pending; null if there are several causes."""
     gates: tuple[str, ...] = ()
     """Scheduling gates of the replicas, which kube-scheduler does not try: ``placements`` is as if they had none."""
     seed: int | None = None
     """Seed of everything left to chance; null if kube-scheduler's own order, and names, decide."""
     created: int | None = None
-    """Number of replicas that exist in the end, including pending ones: fewer than ``replicas`` if a quota refuses the
-    others or a StatefulSet waits for its last one. Null for as many as fit.
+    """Number of replicas in the end, pending ones included: ``replicas`` less ``notCreated`` and ``notMadeYet``. Null
+    for as many as fit.
     """
     running: int = 0
     """Number of replicas with a node in the end, present and placed."""
@@ -187,7 +187,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     not_created: Annotated[int, Col(bad=True, hide_empty=True)] = 0
     """Number of replicas that the API server refuses, for instance by quota."""
     not_made_yet: Annotated[int, Col(header="NOT-CREATED-YET", bad=True, hide_empty=True)] = 0
-    """Number of replicas that a StatefulSet has yet to create, as it waits for those before."""
+    """Number of replicas that a StatefulSet has yet to create, as it waits for an earlier one."""
     preempts: bool = True
     """True if replicas that fit nowhere preempt others of lower priority; not for as many as fit, nor for pods of a
     group.
@@ -233,9 +233,9 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     def skews(self) -> Annotated[str, Col(header="SKEW", readers=Readers.TERMINAL, hide_empty=True)]:
         """``A zone 1 · B hostname 3 > 1``: with the comparison if a hard constraint is violated."""
         phrases = (
-            f"{letter(place)} {short_key(each.topology_key)} {each.range_after}"
-            f"{each.exceeds if each.is_violated else ''}"
-            for place, each in enumerate(self.skew)
+            f"{letter(position)} {short_key(change.topology_key)} {change.range_after}"
+            f"{change.exceeds if change.is_violated else ''}"
+            for position, change in enumerate(self.skew)
         )
         return " · ".join(phrases)
 
@@ -246,7 +246,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def why(self) -> Annotated[str | None, Col(readers=Readers.RECORDS)]:
-        """Sentence on what bars the next replica, else kube-scheduler's message."""
+        """Reason the next replica stays pending: its scheduling gates, the one cause, or kube-scheduler's message."""
         return behind_gates(self.gates) or self.conclusion or self.stopped
 
     def __post_init__(self) -> None:
@@ -268,8 +268,8 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def grouping(self) -> str | None:
-        """Topology key that best shows where replicas are: a gang's, that of the first constraint wider than a node,
-        else the zone. None if no node has such a label.
+        """First topology key, of the gang, constraints and zone, that is wider than a node and set on a node; else
+        None.
         """
         shared = self.gang.topology_key if self.gang is not None else None
         keys = (*([shared] if shared else []), *(constraint.topology_key for constraint in self.constraints), ZONE)
@@ -298,7 +298,9 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         rollouts = [other.rollout for other in others if other.rollout is not None]
         return msgspec.structs.replace(
             self,
-            skew=tuple(own.merge(same) for own, *same in zip(self.skew, *(each.skew for each in others), strict=True)),
+            skew=tuple(
+                own.merge(same) for own, *same in zip(self.skew, *(other.skew for other in others), strict=True)
+            ),
             rollout=None if self.rollout is None else self.rollout.merge(rollouts),
         )
 
@@ -323,7 +325,7 @@ _MAX_NODES = _MAX_PODS = 3
 
 
 def sentences_of(report: SimulateReport) -> Iterator[str]:
-    """Yield how many are placed, what else could happen, and last what stops the others."""
+    """Yield sentences on the outcome, its alternatives, the cause of pending replicas, and the autoscaler."""
     if report.deleted:
         yield f"{len(report.deleted):,} deleted, {report.running:,} left"
         yield from deletion_sentences(report)
@@ -340,8 +342,8 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
     elif report.outdated:
         yield f"{of_waiting_revision(report)}{beside_placed(report)}; {outdated_clause(report)}"
     else:
-        asked_for = max(0, report.replicas - report.present)
-        yield f"{report.placed:,} of {asked_for:,} placed{already}{beside_placed(report)}"
+        missing = max(0, report.replicas - report.present)
+        yield f"{report.placed:,} of {missing:,} placed{already}{beside_placed(report)}"
     yield from alternatives(report)
     yield from cause(report)
     if report.autoscaling is not None:
@@ -415,7 +417,7 @@ def alternatives(report: SimulateReport) -> Iterator[str]:
 
 
 def cause(report: SimulateReport) -> Iterator[str]:
-    """Yield kube-scheduler's message, and what bars the next replica if it is one cause."""
+    """Yield sentences on the gang and the limits, kube-scheduler's message, and the cause if it is a single one."""
     if report.gang is not None:
         yield from gang_sentences(report.gang)
         if report.gang.pod_group is None or not report.gang.fits:
@@ -440,7 +442,7 @@ class WhatIf(Struct, frozen=True):
 
 
 class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
-    """Place replicas one after another as kube-scheduler would, and show where they land and what stops them.
+    """Place replicas one after another as kube-scheduler would, and show where they land and why some stay pending.
 
     Several workloads are placed by priority, then in the order given, each with the earlier ones already in the
     cluster. A workload already in the cluster is scaled up from the replicas it has. Ties go to the first node in
@@ -567,7 +569,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return self.preemption
 
     def next(self, report: Sequence[SimulateReport], commands: Commands) -> str:
-        worst = next((each for each in report if each.lacking), None)
+        worst = next((workload_report for workload_report in report if workload_report.lacking), None)
         if worst is not None and worst.gang is not None:
             # What would help replicas one by one need not help all at once.
             return ""

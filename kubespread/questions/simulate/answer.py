@@ -217,7 +217,7 @@ def report_of(posed: Demands, demand: Demand, shown: ScheduleResult) -> Simulate
     pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
     plugins = framework(profile)
     names, before = cluster.nodes.names, shown.before or ()
-    deleted = [(gone, cluster.nodes.index[gone.spec.node_name]) for gone in change.deleted]
+    deleted = [(replica, cluster.nodes.index[replica.spec.node_name]) for replica in change.deleted]
     if deleted:
         before = domain_counts(plugins.prepare(cluster.apply(ClusterChange(added_pods=deleted)), pod).states)
     staying = Counter(demand.present.values())
@@ -257,7 +257,7 @@ def report_of(posed: Demands, demand: Demand, shown: ScheduleResult) -> Simulate
         constraints=tuple(shown.after),
         distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
         skew=tuple(map(_skew_change, before, shown.after)),
-        deleted=tuple(DeletedReplica(pod=gone.metadata.name, node=names[node]) for gone, node in deleted),
+        deleted=tuple(DeletedReplica(pod=replica.metadata.name, node=names[node]) for replica, node in deleted),
         rollout=None if change.played is None else change.played.report,
         worst_loss=worst_loss,
         nodes=tuple(
@@ -277,7 +277,7 @@ def report_of(posed: Demands, demand: Demand, shown: ScheduleResult) -> Simulate
 
 
 def _creations(demand: Demand, outcome: ScheduleResult, desired: int | None) -> tuple[int, int, int]:
-    """Count the ``desired`` replicas that are created, those the API server refuses, and those that do not exist."""
+    """Count the ``desired`` replicas that are created, that the API server refuses, and that are not created at all."""
     placed, creatable, one_by_one = len(outcome.choices), demand.growth.created.copies, demand.candidate.one_by_one
     if demand.change.played is not None:
         rollout = demand.change.played.report
@@ -286,11 +286,11 @@ def _creations(demand: Demand, outcome: ScheduleResult, desired: int | None) -> 
         return 0, 0, 0
     desired += len(outcome.vacated_nodes)
     if one_by_one and outcome.stuck:
-        made = min(desired, max(placed + 1, len(demand.growth.waiting)))
-        return made, 0, desired - made
-    made = desired if creatable is None else min(desired, creatable + len(outcome.vacated_nodes))
+        created = min(desired, max(placed + 1, len(demand.growth.waiting)))
+        return created, 0, desired - created
+    created = desired if creatable is None else min(desired, creatable + len(outcome.vacated_nodes))
     # Pods after a refused one are not even tried where each waits for the one before.
-    return made, min(1, desired - made) if one_by_one else desired - made, desired - made
+    return created, min(1, desired - created) if one_by_one else desired - created, desired - created
 
 
 def _refusal(growth: Growth, placed: int) -> str | None:
@@ -302,7 +302,7 @@ def _refusal(growth: Growth, placed: int) -> str | None:
 
 
 def _not_modelled(cluster: Cluster, demand: Demand, outcome: ScheduleResult, *, is_sampled: bool) -> Iterator[str]:
-    """Yield what a simulation leaves out, whatever its pod is."""
+    """Yield notes on behavior of kube-scheduler and controllers that the simulation does not model."""
     growth, stuck = demand.growth, outcome.unplaced
     if outcome.preempted:
         yield "the pods that controllers make for those that are preempted: they are not placed"
@@ -334,7 +334,7 @@ def _unbound_claims(cluster: Cluster, pod: Pod) -> list[PersistentVolumeClaim]:
 
 
 def _claims_of_pods(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """Yield what is unknown about claims of a bare pod that is placed several times."""
+    """Yield a note if a bare pod has claims that its placement would bind."""
     if _unbound_claims(cluster, pod):
         yield "claims of a pod by itself: none is bound by a placement"
 
@@ -369,7 +369,7 @@ def _preemptions(
 
 
 def _gang_of(demand: Demand, outcome: ScheduleResult, gang: GangReport) -> GangReport:
-    """The gang's report with the name of the stuck member, which comes after those that are placed."""
+    """Add the name of the stuck member to the gang's report."""
     if gang.blocked is None:
         return gang
     name = next(islice(demand.names(outcome), len(outcome.choices) + gang.blocked.member - 1, None))
@@ -394,10 +394,7 @@ def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
 
 
 def _preemption(demand: Demand, outcome: ScheduleResult, *, preempts: bool) -> PreemptionReport | None:
-    """Report what preemption does for the first replica that needs it, in a cluster with those before it.
-
-    Where as many as fit are placed: what it would do for the one after those.
-    """
+    """Report on preemption for the first replica that needs it; for as many as fit, for one more replica."""
     if outcome.preemption is not None:
         return preemption_report(outcome.preemption, demand.profile.version)
     stuck = outcome.unplaced
@@ -417,10 +414,10 @@ def _worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -
         if not has_key.any():
             continue
         weights = np.bincount(column.codes[has_key], weights=replicas[has_key], minlength=len(column.values))
-        held = weights.astype(np.int64)
+        in_domain = weights.astype(np.int64)
         # Ties go to the first value.
-        worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
-        losses[key] = Loss(domain=column.values[worst], remaining=int(replicas.sum() - held[worst]))
+        worst = int(column.sorted_codes[in_domain[column.sorted_codes].argmax()])
+        losses[key] = Loss(domain=column.values[worst], remaining=int(replicas.sum() - in_domain[worst]))
     return losses
 
 
@@ -467,7 +464,7 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     objects = with_companions(snapshot.objects, companions)
     snapshot = replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects)
     world = world_of(snapshot, scheduler, preempts=False)
-    preempted = (gone.pod for simulation in simulated for gone in simulation.report.preempted)
+    preempted = (victim.pod for simulation in simulated for victim in simulation.report.preempted)
     victims = [key for pod in preempted if (key := (pod.namespace, pod.name)) in world.book]
     world.remove([world.book[key] for key in victims], PREEMPTED)
     for simulation in simulated:
@@ -518,7 +515,7 @@ def _own(companion: ApiObject, candidate: Candidate) -> ApiObject:
 
 
 def _placed_pods(simulation: SimulatedWorkload) -> Iterator[Pod]:
-    """The placed pods; those of a rollout are in the cluster already."""
+    """Placed pods to add to the cluster; none of a rollout, as the cluster has them already."""
     placements = simulation.report.placements if simulation.demand.change.played is None else ()
     nodes = {placement.pod: placement.node for placement in placements}
     replicas = simulation.demand.replicas()
@@ -545,7 +542,7 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     candidates = [demand.candidate for demand in posed.demands]
     of_groups = pod_group_gaps(candidates)
     outcomes = posed.place(Chance.from_seed(question.seed), scene.budget.on_progress)
-    reports = tuple(report_of(posed, *each) for each in zip(posed.demands, outcomes, strict=True))
+    reports = tuple(report_of(posed, demand, outcome) for demand, outcome in zip(posed.demands, outcomes, strict=True))
     if others := list(_other_runs(posed, scene)):
         notes = tuple(notes_on_runs(question.seed, len(others) + 1))
         reports = tuple(
@@ -573,11 +570,12 @@ def _other_runs(posed: Demands, scene: Scene) -> Iterator[Sequence[SimulateRepor
     happened = [change for demand in posed.demands if (change := demand.change.happened) is not None]
     for seed in seeds(posed.question.seed, runs_worth(happened)):
         again = pose(replace(posed.question, seed=seed), scene.snapshot, scene.scheduler, lambda _: None)
-        yield [report_of(again, *each) for each in zip(again.demands, again.place(Chance.from_seed(seed)), strict=True)]
+        outcomes = again.place(Chance.from_seed(seed))
+        yield [report_of(again, demand, outcome) for demand, outcome in zip(again.demands, outcomes, strict=True)]
 
 
 def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> PlacedByEdits | None:
-    """Report what became of the workload's pods that waited ``before`` the edits; None where none did."""
+    """Report the nodes of the workload's pods that were pending ``before`` the edits; None if none were."""
     if candidate.workload is None:
         return None
     waited = pods_of(candidate.workload, candidate.companions, before.objects.get(ReplicaSet), waiting_pods(before))
@@ -589,7 +587,7 @@ def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> Placed
 
 
 def _limit(report: SimulateReport, quota: int | None, question: Simulate, scene: Scene) -> SimulateReport:
-    """The report of as many as fit, with what binds first, and how many the other limit would allow."""
+    """Add the number of replicas that quotas and nodes each allow to the report of as many as fit."""
     nodes = report.placed
     if quota is not None and nodes >= quota:
         unlimited = pose(question, scene.snapshot, scene.scheduler, lambda _: None, counts_quotas=False)
@@ -599,7 +597,9 @@ def _limit(report: SimulateReport, quota: int | None, question: Simulate, scene:
 
 
 def _chance(report: SimulateReport, version: KubeVersion) -> Iterator[str]:
-    """Up to 1.34 any of the equal nodes may be taken, so a pod's node cannot be foretold. Pods that preempt wait until
+    """Yield notes on placements that may differ in a cluster.
+
+    Up to 1.34 any of the equal nodes may be taken, so a pod's node cannot be foretold. Pods that preempt wait until
     their victims are gone, and meanwhile spreading does not count them.
     """
     has_ties = any(placement.ties > 1 for placement in report.placements)

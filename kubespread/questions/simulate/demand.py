@@ -1,6 +1,5 @@
-"""Replicas of workloads to be placed, and what controllers do before: they shrink workloads, or roll out a new
-template. Which workloads are gangs: all of them in a what-if, else those whose pods name their group, where the release
-and its feature gates support that.
+"""Replicas to place per workload, after controllers have scaled it down or rolled out a new template. Every workload is
+a gang in a what-if, else only pods that name a group are, if the release and its feature gates support that.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def _pod_group_gangs(candidates: Sequence[Candidate], grown: Sequence[Growth], c
 
 
 def pod_group_gaps(candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """Gaps in what is known of the pods' groups."""
+    """Gap in the input if a pod's PodGroup was not read; else empty."""
     surroundings = candidates[0].surroundings
     version, objects = surroundings.version, surroundings.objects
     groups = [group_called(name, objects, version) for name in _group_names(candidates) if name is not None]
@@ -255,7 +254,7 @@ class Demand(Struct, frozen=True):
     replicas: Replicas
     """Replicas that are missing, in order."""
     told_apart: Replicas | None
-    """The replicas one by one, where scheduling tells them from copies of the first."""
+    """The same replicas if scheduling does not treat them as copies of the first; else None."""
     present: Mapping[PodKey, int]
     """The workload's replicas that run already, each with its node, by position."""
     gang: Gang | None
@@ -297,7 +296,7 @@ class Demand(Struct, frozen=True):
         return (*self.candidate.notes, *self.growth.notes, *self.change.notes, *self.gang_notes)
 
     def names(self, placed: ScheduleResult) -> Iterator[str]:
-        """Names of the replicas, in the order they were placed, and then of those that were not."""
+        """Names of the placed replicas, in the order of placement, then of the others."""
         if self.change.played is not None:
             return iter(self.change.played.names)
         names = (replica.pod.metadata.name for replica in self.replicas())
@@ -305,7 +304,7 @@ class Demand(Struct, frozen=True):
 
     @property
     def workload(self) -> str | None:
-        """Kind/name of what the replicas belong to."""
+        """Kind/name of the replicas' workload; None for a bare pod."""
         name = self.candidate.workload
         return None if name is None else f"{name.kind}/{name.name}"
 
@@ -328,8 +327,8 @@ def controlled_changes(
 def _scaled_down(world: World, growth: Growth, candidate: Candidate) -> ControlledChange:
     assert candidate.workload is not None
     scale(world, candidate.workload, len(growth.present) - growth.surplus)
-    gone = {key_of(gone.pod) for gone in world.happenings.departures if gone.why == SCALED_DOWN}
-    deleted = [pod for pod in growth.present if key_of(pod) in gone]
+    scaled_down = {key_of(departure.pod) for departure in world.happenings.departures if departure.why == SCALED_DOWN}
+    deleted = [pod for pod in growth.present if key_of(pod) in scaled_down]
     return ControlledChange(deleted, happened=world.next_step())
 
 
@@ -367,10 +366,9 @@ def as_left(before: Cluster, world: World) -> Cluster:
     position_of, running = before.nodes.index, before.running
     now = {key_of(pod): pod for pod in world.book if pod.spec.node_name in position_of}
     earlier = {key_of(pod) for pod in running.pods}
-    gone = [
+    removed = [
         (pod, node) for pod, node in zip(running.pods, running.node.tolist(), strict=True) if key_of(pod) not in now
     ]
-    come = [(pod, position_of[pod.spec.node_name]) for key, pod in now.items() if key not in earlier]
-    return before.apply(
-        ClusterChange(removed_pods=gone, added_pods=come, storage=world.cluster.storage.changes_since(before.storage))
-    )
+    added = [(pod, position_of[pod.spec.node_name]) for key, pod in now.items() if key not in earlier]
+    storage = world.cluster.storage.changes_since(before.storage)
+    return before.apply(ClusterChange(removed_pods=removed, added_pods=added, storage=storage))

@@ -72,9 +72,7 @@ def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chanc
 def score_domains(
     cluster: Cluster, entries: Sequence[Entry], gang: Gang, tried: Sequence[DomainTrial]
 ) -> tuple[GangDomain, ...]:
-    """Domains with their scores, the best first, equals by name; then those where the gang does not fit, by fitting
-    members.
-    """
+    """Domains with their scores, the best first; domains where the gang does not fit come last, by fitting members."""
     fitting = {trial.value for trial in tried if trial.members and trial.members >= gang.pods_needed}
     most = max((trial.members + gang.scheduled for trial in tried if trial.value in fitting), default=0)
     allocated = _allocation(cluster, entries, gang, tried) if fitting else {}
@@ -188,8 +186,8 @@ class Gang(Struct, frozen=True, eq=False):
     scheduled: int = 0
     """Number of members already running."""
     pod_group: str | None = None
-    """PodGroup of the pods, which may be more than ``size``. None for a what-if: a workload with a multiple of ``size``
-    replicas is then that many gangs, one after another.
+    """Name of the PodGroup, which may have more pods than ``size``; None for a what-if, which places one gang of
+    ``size`` after another.
     """
     topology_key: str = ""
     """Topology key with one value for all members; empty for none."""
@@ -232,7 +230,7 @@ class Unit:
     """Workloads placed together."""
 
     def __init__(self, positions: Sequence[int], entries: Sequence[Entry]) -> None:
-        """``positions`` are those of the entries in the queue."""
+        """Group the ``entries``, which have these ``positions`` in the queue."""
         self.positions, self.entries = positions, entries
         self.outcomes = [ScheduleResult(entry.count) for entry in entries]
         """Results that are bound, per entry."""
@@ -256,7 +254,7 @@ class Unit:
         """Bind all pods that can be bound now; the resulting cluster."""
         raise NotImplementedError
 
-    def tell(self, place: int) -> None:
+    def complete_outcome(self, place: int) -> None:
         """Complete the outcome of the entry at ``place`` with the reason pods are pending and its gang's result."""
         raise NotImplementedError
 
@@ -282,7 +280,7 @@ class SingleWorkload(Unit):
         (self._last,) = outcomes
         return cluster
 
-    def tell(self, place: int) -> None:
+    def complete_outcome(self, place: int) -> None:
         bound, last = self.outcomes[place], self._last
         bound.stopped, bound.stuck, bound.unplaced = last.stopped, last.stuck, last.unplaced
         if self.entries[place].per_node:
@@ -290,7 +288,7 @@ class SingleWorkload(Unit):
 
 
 class _Gang(Unit):
-    """Workloads whose pods are bound together or not at all."""
+    """Workloads with pods that are bound together or not at all."""
 
     def __init__(self, positions: Sequence[int], entries: Sequence[Entry], gang: Gang) -> None:
         super().__init__(positions, entries)
@@ -311,7 +309,7 @@ class _Gang(Unit):
         self._bind(tried.outcomes)
         return tried.cluster
 
-    def tell(self, place: int) -> None:
+    def complete_outcome(self, place: int) -> None:
         bound = self.outcomes[place]
         if self._stuck is not None:
             last = self._stuck.outcomes[place]
@@ -361,7 +359,7 @@ class WhatIfGangs(_Gang):
 
 
 class PodGroupMembers(_Gang):
-    """All workloads whose pods are in one PodGroup. Once enough are scheduled, the others follow as they can."""
+    """All workloads with pods of one PodGroup. Once enough pods are scheduled, the others follow as they can."""
 
     def place(self, cluster: Cluster, chance: Chance) -> Cluster:
         if self.gang.fault or (self._placed and not self.lacks_some):
@@ -373,13 +371,13 @@ class PodGroupMembers(_Gang):
 
 
 def _further(entry: Entry, outcome: ScheduleResult) -> Entry:
-    """The copies after those that are placed."""
-    done = len(outcome.choices)
-    if not done:
+    """Entry for the copies that are not placed yet."""
+    placed = len(outcome.choices)
+    if not placed:
         return entry
     return replace(
         entry,
-        count=None if entry.count is None else entry.count - done,
+        count=None if entry.count is None else entry.count - placed,
         replicas=None if entry.replicas is None else _but(outcome.names, entry.replicas),
         running_on=entry.running_on | {choice.node for choice in outcome.choices},
     )
@@ -397,7 +395,7 @@ def _but(names: Iterable[str], replicas: Replicas) -> Replicas:
 def gang_report(
     gang: Gang, entries: Sequence[Entry], placed: Sequence[GangAttempt], stuck: GangAttempt | None, place: int
 ) -> GangReport:
-    """Report on the gang for its workload at ``place``: the result for all members, and what stops its own.
+    """Report on the gang for its workload at ``place``: the result for all members, and the obstacle for its own.
 
     The caller fills in the name of the stuck member.
     """
@@ -504,7 +502,7 @@ def _conclude(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[S
     idle = [replace(entry, count=0, per_node=False) for entry in unit.entries]
     now, _ = run(cluster, idle, break_tie)
     for place, (outcome, after) in enumerate(zip(unit.outcomes, now, strict=True)):
-        unit.tell(place)
+        unit.complete_outcome(place)
         outcome.before = after.before if outcome.before is None else outcome.before
         outcome.after = after.after
         yield outcome

@@ -1,6 +1,5 @@
-"""Simulations: where replicas land, one placement after another, and what stops them. One workload is a picture of
-domains with the nodes inside them, what a loss leaves, what every domain says to a gang, and the cause last; several
-are a line each.
+"""Screens of simulations. One workload is a picture: the cause of pending replicas, its constraints, the domains with
+their nodes, the effect of a loss, and every domain's verdict on a gang. Several workloads are a line each.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ _MAX_FIGURES = 6
 _DEFAULT_PROFILE = "default-scheduler"
 _SHORT_NAME = 16
 _SEPARATOR = " · "
-_THERE, _ADDED, _GONE = "▒", "█", "░"
+_PRESENT, _ADDED, _REMOVED = "▒", "█", "░"
 _MAX_BAR, _BARS_PER_WIDTH = 30, 6
 _NAMES_PER_WIDTH = 3
 
@@ -96,7 +95,7 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
 
 
 def _verdicts(gang: GangReport, look: Look) -> Iterator[Part]:
-    """The domains that all members may share, the best first, and what stops the gang in others."""
+    """Table of a gang's domains, the best first, with their scores or the reason the gang does not fit."""
     if gang.domains:
         legend = "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
         verdicts = Sheet(
@@ -158,7 +157,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Part]:
 
 
 def _extremes(rows: Sequence[DomainChange]) -> tuple[Sequence[DomainChange], int]:
-    """All rows if few, else those that show best how even it is, and how many are left out."""
+    """All rows if there are few, else the fullest and the emptiest, and the number of rows between them."""
     if len(rows) <= _MAX_DOMAINS:
         return rows, 0
     ordered = sorted(rows, key=lambda row: (-row.after, row.value))
@@ -171,7 +170,8 @@ def _bars(rows: Sequence[DomainChange], width: int) -> list[Cell]:
     scale = min(1.0, width / most) if most else 0.0
     lengths = [(round(row.before * scale), round(row.after * scale)) for row in rows]
     return [
-        Cell(_THERE * min(was, now) + _ADDED * (now - was) + _GONE * (was - now), Tone.GOOD) for was, now in lengths
+        Cell(_PRESENT * min(was, now) + _ADDED * (now - was) + _REMOVED * (was - now), Tone.GOOD)
+        for was, now in lengths
     ]
 
 
@@ -279,8 +279,8 @@ def _count_text(nodes: Sequence[NodeReplicas]) -> str:
     if not nodes:
         return ""
     most, least = nodes[0].placed, nodes[-1].placed
-    each = f"+{least:,} to +{most:,}" if least < most else f"+{most:,}{' each' if len(nodes) > 1 else ''}"
-    return f"{count_of(len(nodes), 'node')} {each}"
+    per_node = f"+{least:,} to +{most:,}" if least < most else f"+{most:,}{' each' if len(nodes) > 1 else ''}"
+    return f"{count_of(len(nodes), 'node')} {per_node}"
 
 
 def domains_of(report: SimulateReport, key: str) -> Sequence[DomainChange]:
@@ -299,7 +299,7 @@ def domains_of(report: SimulateReport, key: str) -> Sequence[DomainChange]:
 
 
 def _nodes_by_domain(report: SimulateReport, key: str) -> Mapping[str, Sequence[NodeReplicas]]:
-    """The nodes that hold replicas, by their value of ``key``; those without the label are left out."""
+    """Nodes with replicas, by their value of ``key``; nodes without the label are left out."""
     by_domain: dict[str, list[NodeReplicas]] = {}
     for node in report.nodes:
         if key in node.domains:
@@ -337,16 +337,16 @@ _WORKLOADS = columns_of(
 
 
 def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
-    """A row per workload, and below them what bars the next replica of each."""
+    """Totals, the cause per workload with a pending replica, and a row per workload."""
     names = dict(zip(map(id, reports), _names(reports), strict=True))
-    lost = " or ".join(dict.fromkeys(short_key(report.grouping or "") for report in reports if report.surviving))
+    domain = " or ".join(dict.fromkeys(short_key(report.grouping or "") for report in reports if report.surviving))
     workloads = Sheet(
         title="",
         columns=[Column("WORKLOAD", lambda row: names[id(row)], fit=Fit.NAMES), *_WORKLOADS],
         rows=reports,
         tone=_tone,
         noun="workload",
-        legend=f"SURVIVE: replicas left when the fullest {lost} is lost" if lost else "",
+        legend=f"SURVIVE: replicas left when the fullest {domain} is lost" if domain else "",
     )
     yield from flow([_totals(reports)], look, indent="")
     if look.headers:
@@ -380,7 +380,7 @@ def _names(reports: Sequence[SimulateReport]) -> list[str]:
 
 
 def _cause(report: SimulateReport) -> str:
-    """Name what bars the next replica; kube-scheduler's message without its usual beginning."""
+    """The one cause that keeps the next replica pending, else the reasons in kube-scheduler's message."""
     return report.conclusion or reasons_in(report.stopped or "")
 
 
@@ -419,7 +419,7 @@ class _Domain(Struct, frozen=True):
 
 
 def view_of_several(reports: Sequence[SimulateReport]) -> View:
-    """Workload after workload, and what an autoscaler does for all of them."""
+    """View of all workloads, followed by the nodes that an autoscaler adds for them together."""
     first = reports[0]
     is_one = len(reports) == 1
     return View(
@@ -447,7 +447,7 @@ def _tiles(reports: Sequence[SimulateReport]) -> list[Tile]:
         Tile("replicas placed", f"{sum(report.placed for report in reports):,}"),
         Tile("running before", f"{sum(report.present for report in reports):,}"),
         unwanted_tile("pending", sum(report.pending for report in reports)),
-        unwanted_tile("not created", sum(each.not_created + each.not_made_yet for each in reports)),
+        unwanted_tile("not created", sum(report.not_created + report.not_made_yet for report in reports)),
         Tile("pods preempted", f"{sum(len(report.preempted) for report in reports):,}"),
     ]
 
@@ -496,15 +496,15 @@ def _domain_rows(reports: Sequence[SimulateReport]) -> Iterator[_Domain]:
 
 def _placed_replicas(reports: Sequence[SimulateReport]) -> Iterator[_PlacedReplica]:
     for report in reports:
-        for each in report.placements:
-            yield _PlacedReplica(**asdict(each), namespace=report.namespace, workload=report.subject)
+        for placement in report.placements:
+            yield _PlacedReplica(**asdict(placement), namespace=report.namespace, workload=report.subject)
 
 
 def _constraint_bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:
     whose = "" if is_one else f"{report.pod.namespace}/{report.subject} "
     for place, constraint in enumerate(report.constraints):
-        made = placed_bars(constraint, place, report.distribution[place], report.skew[place])
-        yield Bars(f"{whose}{made.title}", made.bars)
+        bars = placed_bars(constraint, place, report.distribution[place], report.skew[place])
+        yield Bars(f"{whose}{bars.title}", bars.bars)
 
 
 def _node_facts(reports: Sequence[SimulateReport]) -> NodeFacts:

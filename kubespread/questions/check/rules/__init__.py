@@ -22,7 +22,7 @@ RULES: tuple[AnyRule, ...] = tuple(
 
 
 def select_rules(select: Sequence[str], ignore: Sequence[str]) -> tuple[AnyRule, ...]:
-    """Rules in ``select``, or all, without those in ``ignore``. Raises UsageError for a text that begins no code."""
+    """Rules in ``select``, by default all, except rules in ``ignore``. Raises UsageError if a text begins no code."""
     chosen, left_out = _codes(select) or ("",), _codes(ignore)
     return tuple(rule for rule in RULES if begins(rule.code, chosen) and not begins(rule.code, left_out))
 

@@ -34,7 +34,7 @@ from kubespread.wording import count_of, says
 _MOST_DRAINED = 12
 """Most nodes, each unlike the others, that are drained."""
 _NOT_EVICTED = frozenset({"DaemonSet", "Job", "CronJob"})
-"""Kinds whose pods a drain leaves alone, or that are done some day."""
+"""Kinds with pods that a drain leaves in place, or that end by themselves."""
 _POLICIES = "NodeInclusionPolicyInPodTopologySpread"
 
 
@@ -63,7 +63,9 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
     """
 
     def check(self, case: Case) -> Iterator[RuleFinding]:
-        """Source: pkg/registry/core/pod/storage/eviction.go, checkAndDecrement, canIgnorePDB
+        """Yield the findings of the budgets that protect the workload's pods.
+
+        Source: pkg/registry/core/pod/storage/eviction.go, checkAndDecrement, canIgnorePDB
         Source: staging/src/k8s.io/kubectl/pkg/drain/drain.go, evictPods
         """
         workload = case.subject.object
@@ -138,7 +140,7 @@ def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case) -> It
 
 
 def _others_protected(selector: Selector, case: Case) -> int:
-    """Number of pods of others that a budget with this selector counts: the desired ones, and those that run beside."""
+    """Number of other pods that the budget counts: desired replicas of checked workloads, running pods of the rest."""
     others = list(case.company.counted_beside(case.subject, selector))
     to_be = sum(other.replicas for other in others)
     if case.trial is None:
@@ -162,7 +164,7 @@ class _StalledDrain(Struct, frozen=True):
     """Replicas on the node before the drain."""
     remaining: int
     message: str | None
-    """kube-scheduler's, for the first evicted one whose successor has no node."""
+    """kube-scheduler's message for the replacement of an evicted replica that fits on no node."""
 
 
 class _Drains(Struct, frozen=True):
@@ -181,7 +183,7 @@ class _Drains(Struct, frozen=True):
         return None
 
     def _unlike_nodes(self, placed: TrialResult) -> list[int]:
-        """One node each of those with as many replicas in the same domains, the fullest first."""
+        """One node of each group with equal numbers of replicas in the same domains, the fullest first."""
         wider = [placed.cluster.nodes.label(own.key) for own in self.hard if own.key != HOSTNAME]
         alike: dict[tuple[int, ...], int] = {}
         for node, count in Counter(placed.nodes).most_common():
@@ -189,8 +191,9 @@ class _Drains(Struct, frozen=True):
         return list(alike.values())[:_MOST_DRAINED]
 
     def _drain(self, pod: Pod, placed: TrialResult, node: int) -> _StalledDrain:
-        """The node is cordoned, and its replicas, copies of ``pod``, are evicted one by one as long as fewer are
-        missing than may be. A successor that finds a node is ready at once, and the next replica may go.
+        """Cordon the node and evict its replicas, copies of ``pod``, one by one while the budget allows it.
+
+        A successor that finds a node is ready at once, and the next replica may go.
         """
         cluster = self.trial.cluster
         bare = cluster.apply(ClusterChange(replaced_nodes={node: cordon_node(cluster.nodes.objects[node])}))
@@ -279,7 +282,9 @@ class RolloutCountsOld(ClusterRule, code="KS401", name="rollout-counts-old", sev
     """
 
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
-        """Source: pkg/controller/deployment/rolling.go, rolloutRolling
+        """Yield a finding for each constraint that a restart leaves uneven, unless it does so by revision too.
+
+        Source: pkg/controller/deployment/rolling.go, rolloutRolling
         Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector
         """
         deployment, rollout = rolled_out(case.subject), trial.rollout
@@ -304,7 +309,7 @@ class RolloutCountsOld(ClusterRule, code="KS401", name="rollout-counts-old", sev
 
 
 def _counts_old(case: Case, declared: Declaration) -> bool:
-    """True if it counts its own pods, and by no label that may tell revisions apart."""
+    """True if it counts its own pods, and by no label that may differ between revisions."""
     named = {requirement.key for requirement in declared.constraint.selector.requirements}
     keys = declared.written.match_label_keys
     return declared.counts_itself and TEMPLATE_HASH not in named and not case.subject.labels.keys() & set(keys)

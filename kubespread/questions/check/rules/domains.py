@@ -1,4 +1,4 @@
-"""Rules for domains: those that a constraint counts, and how evenly they take replicas."""
+"""Rules for the domains that a constraint counts, and for how evenly they take replicas."""
 
 from __future__ import annotations
 
@@ -77,18 +77,18 @@ class UnknownKey(Rule, code="KS105", name="unknown-key", severity=Severity.WARNI
             if key in _COMMON and key not in _REPLACED:
                 continue
             if key in _REPLACED:
-                problem, meant = f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key]
+                problem, suggestion = f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key]
             else:
                 # What nodes of every cluster have, and what a provider puts there that the key names.
                 prefix = key.rpartition("/")[0]
                 near = [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
-                problem, meant = f"{key} is not a label that nodes commonly have", meant_key(key, near)
+                problem, suggestion = f"{key} is not a label that nodes commonly have", meant_key(key, near)
             remedy = Remedy(text="make sure that every node has this label, or check with a cluster")
-            if meant:
-                remedy = Remedy(text=f"topologyKey: {meant}")
+            if suggestion:
+                remedy = Remedy(text=f"topologyKey: {suggestion}")
             is_hard = declared.constraint.is_hard
             happens = "no replica fits on nodes without it" if is_hard else "nodes without it score 0"
-            severity = None if meant else Severity.INFO
+            severity = None if suggestion else Severity.INFO
             yield RuleFinding(f"{declared.path}.topologyKey", f"{problem}: {happens}", remedy, severity=severity)
 
 
@@ -136,7 +136,9 @@ class KeyOnSomeNodes(ClusterRule, code="KS202", name="key-on-some-nodes", severi
     """
 
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
-        """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints
+        """Yield a finding for each constraint with a key that some reachable nodes lack, and others have.
+
+        Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints
         Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go, initPreScoreState
         """
         for declared in () if trial.evaluation is None else case.own:
@@ -174,11 +176,11 @@ class _Closure(Struct, frozen=True):
     declared: Declaration
     domains: Sequence[str]
     nodes: Sequence[int]
-    """The nodes of these, by position."""
+    """Positions of the nodes in these domains."""
     least: int
     """The fewest matching pods in one of them."""
     reasons: Sequence[str]
-    """The plugins that keep the pod from their nodes."""
+    """Plugins that keep the pod off these nodes."""
     open: int
     """Number of domains it counts that the pod can go to."""
 
@@ -187,8 +189,8 @@ class _Closure(Struct, frozen=True):
         return {_POLICIES[reason]: "Honor" for reason in self.reasons if reason in _POLICIES}
 
     @property
-    def too_many(self) -> dict[str, Any]:
-        """A minDomains that what is left reaches, where it asks for more than that."""
+    def lowering(self) -> dict[str, Any]:
+        """minDomains lowered to the number of open domains; empty if it is not above that."""
         return {"minDomains": self.open} if (self.declared.constraint.min_domains or 1) > self.open else {}
 
 
@@ -248,7 +250,7 @@ def _counted_though_closed(closed: _Closure, others: Sequence[_Closure], trial: 
 def _leaving_out(
     closed: _Closure, others: Sequence[_Closure], trial: ReplicaTrial
 ) -> tuple[MendedPod | None, TrialResult, Remedy]:
-    """The least that leaves the nodes out and gets all replicas placed, else what gets most of them placed."""
+    """The first change that leaves the nodes out and places all replicas, else the one that places most."""
     tried = []
     for text, change, settings in _ways(closed, others):
         mended = trial.mend(change)
@@ -260,18 +262,20 @@ def _leaving_out(
 
 
 def _ways(closed: _Closure, others: Sequence[_Closure]) -> Iterator[tuple[str, PodChange, tuple[str, ...]]]:
-    """Several constraints may count the nodes, each of which holds the pod back, and with fewer domains minDomains may
-    ask for too many. A release without the policies takes node affinity, which leaves nodes out in every release.
+    """Yield changes that leave the nodes out, each with its text and its settings.
+
+    Several constraints may count the nodes, and each holds the pod back. With fewer domains, minDomains may ask for too
+    many. A release without the policies takes node affinity, which leaves nodes out in every release.
     """
     honorable = [other for other in others if other.honoring]
     for honored, lowers in (([closed], False), (honorable, False), (honorable, True)):
         changed = FieldChange(
-            {shut.declared: {**shut.honoring, **(shut.too_many if lowers else {})} for shut in honored}
+            {shut.declared: {**shut.honoring, **(shut.lowering if lowers else {})} for shut in honored}
         )
         yield _policy_text(changed), changed, changed.settings
     key = closed.declared.key
     affinity = f"node affinity that requires {key} NotIn [{listing(closed.domains)}]"
-    lowered = FieldChange({other.declared: other.too_many for other in others if other.too_many})
+    lowered = FieldChange({other.declared: other.lowering for other in others if other.lowering})
     yield affinity, lambda pod: _avoiding(pod, key, closed.domains), ()
     if lowered.values:
         yield (
@@ -282,7 +286,7 @@ def _ways(closed: _Closure, others: Sequence[_Closure]) -> Iterator[tuple[str, P
 
 
 def _avoiding(pod: Pod, key: str, values: Sequence[str]) -> Pod:
-    """The pod with one more thing that nodes must not have, whichever of its alternatives they meet."""
+    """The pod with node affinity that also excludes these ``values`` of ``key``, in each of its terms."""
     requirement = NodeSelectorRequirement(key, "NotIn", list(values))
     affinity = pod.spec.affinity or Affinity()
     node_affinity = affinity.node_affinity or NodeAffinity()
@@ -412,8 +416,8 @@ class Deadlock(ClusterRule, code="KS207", name="deadlock", severity=Severity.ERR
         hard = [declared for declared, _ in case.hard(trial)]
 
         def place_alone(declared: Declaration) -> TrialResult:
-            kept = [own.position for own in case.own if own is declared or not own.constraint.is_hard]
-            return trial.placed_with(lambda pod: _with_only(pod, kept))
+            positions = [own.position for own in case.own if own is declared or not own.constraint.is_hard]
+            return trial.placed_with(lambda pod: _with_only(pod, positions))
 
         if (
             len(hard) < 2

@@ -1,4 +1,4 @@
-"""Rules for what keeps a manifest from being read or accepted."""
+"""Rules for manifests that cannot be read, and for objects that the API server refuses."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ _WAYS = (
     (regex(r"Invalid value: .*: (?P<why>[^:]+)$"), "change {field}: {why}"),
 )
 """Remedies by patterns of messages, the API server's and ours."""
-_MEANT = regex(r'did you mean "(?P<kind>[^"]+)" in "(?P<apiVersion>[^"]+)"')
-_UNKNOWN = regex(r'unknown field "(?P<path>[^"]+)"(?:, did you mean "(?P<meant>[^"]+)")?')
+_SUGGESTED_KIND = regex(r'did you mean "(?P<kind>[^"]+)" in "(?P<apiVersion>[^"]+)"')
+_UNKNOWN = regex(r'unknown field "(?P<path>[^"]+)"(?:, did you mean "(?P<suggestion>[^"]+)")?')
 _NAMED: Mapping[type[PriorityClass] | type[RuntimeClass], tuple[re.Pattern[str], str]] = {
     PriorityClass: (regex(r"no PriorityClass with name (?P<name>\S+) was found"), "priorityClassName"),
     RuntimeClass: (regex(r'RuntimeClass "(?P<name>[^"]+)" not found'), "runtimeClassName"),
@@ -87,7 +87,9 @@ class RefusedObject(FaultRule, code="KS002", name="refused", severity=Severity.E
     """
 
     def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
-        """Source: pkg/registry/core/pod/strategy.go, Validate
+        """Remedy by the type that the API expects, by a class that is missing, or by the words of the message.
+
+        Source: pkg/registry/core/pod/strategy.go, Validate
         Source: pkg/apis/core/validation/validation.go, ValidatePodSpec, ValidateMatchLabelKeysInTopologySpread
         Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError
         """
@@ -105,25 +107,29 @@ class RefusedObject(FaultRule, code="KS002", name="refused", severity=Severity.E
             return Remedy(text="change what is refused")
         for words, way in _WAYS:
             if match := words.search(fault.message):
-                written = {"selector": _selector(refused.data), "pair": _pair(fault.field, refused.data)}
-                known = {"field": fault.field, "misplaced": _misplaced_advice(fault.message), **written}
-                return Remedy(text=way.format(**known, **match.groupdict()))
-        meant = _MEANT.search(fault.message)
-        instead = meant.groupdict().get(fault.field) if meant is not None else None
+                phrases = {
+                    "field": fault.field,
+                    "misplaced": _misplaced_advice(fault.message),
+                    "selector": _selector(refused.data),
+                    "pair": _pair(fault.field, refused.data),
+                }
+                return Remedy(text=way.format(**phrases, **match.groupdict()))
+        suggestion = _SUGGESTED_KIND.search(fault.message)
+        instead = suggestion.groupdict().get(fault.field) if suggestion is not None else None
         return Remedy(text=f"change {fault.field}{f' to {instead}' if instead else ''}")
 
 
 def _misplaced_advice(message: str) -> str:
-    """Say what to do with a field that the API does not have there."""
+    """Advise on a field that the API does not have there."""
     match = _UNKNOWN.search(message)
     if match is None:
         return "remove what the API does not have"
     parent, _, name = match["path"].rpartition(".")
-    above, _, meant = (match["meant"] or "").rpartition(".")
-    if not meant:
+    above, _, suggestion = (match["suggestion"] or "").rpartition(".")
+    if not suggestion:
         return f"remove {name}: the API has no such field"
-    if meant != name:
-        return f"rename {name} to {meant}"
+    if suggestion != name:
+        return f"rename {name} to {suggestion}"
     if above.startswith(parent):
         return f"indent {name} under {above.removeprefix(parent).lstrip('.')}"
     return f"move {name} out of {parent.removeprefix(above).lstrip('.')}, beside it"
@@ -131,8 +137,8 @@ def _misplaced_advice(message: str) -> str:
 
 def _selector(data: Any) -> str:
     """The workload's own labels, as a labelSelector."""
-    own = (value_at(data, path) for path in ("spec.selector.matchLabels", "spec.template.metadata.labels"))
-    labels = next((found for found in own if isinstance(found, dict) and found), {"KEY": "VALUE"})
+    values = (value_at(data, path) for path in ("spec.selector.matchLabels", "spec.template.metadata.labels"))
+    labels = next((value for value in values if isinstance(value, dict) and value), {"KEY": "VALUE"})
     listed = ", ".join(f"{key}: {value}" for key, value in labels.items())
     return f"{{matchLabels: {{{listed}}}}}"
 
@@ -141,8 +147,8 @@ def _pair(field: str, data: Any) -> str:
     """The positions of a constraint and of the one over the same key with the same action: ``0 and 1``."""
     path, _, position = field.rpartition("].")[0].rpartition("[")
     constraints = value_at(data, path)
-    written = [each for each in constraints if isinstance(each, dict)] if isinstance(constraints, list) else []
-    pairs = [(each.get("topologyKey"), each.get("whenUnsatisfiable")) for each in written]
+    written = [value for value in constraints if isinstance(value, dict)] if isinstance(constraints, list) else []
+    pairs = [(constraint.get("topologyKey"), constraint.get("whenUnsatisfiable")) for constraint in written]
     alike = [str(place) for place, pair in enumerate(pairs) if pairs.count(pair) > 1 and pair == pairs[int(position)]]
     return join_phrases(alike) if alike else field
 

@@ -58,11 +58,11 @@ class VolumePins(ClusterRule, code="KS301", name="volume-pins", severity=Severit
 
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, checkBoundClaims"""
-        subject, held = case.subject, trial.placement
+        subject, pinned = case.subject, trial.placement
         if subject.is_daemon or not case.own or not subject.pod.spec.has_scheduled_volumes:
             return
         if trial.evaluation is not None and (fault := claims_at_fault(trial.evaluation)):
-            yield RuleFinding(case.own[0].path, f"{held.text}: {fault}", Remedy(text="claims that the pods can use"))
+            yield RuleFinding(case.own[0].path, f"{pinned.text}: {fault}", Remedy(text="claims that the pods can use"))
             return
         mended = trial.mend(lambda pod: replace(pod, spec=replace(pod.spec, volumes=[])))
         free = mended.placed
@@ -70,19 +70,19 @@ class VolumePins(ClusterRule, code="KS301", name="volume-pins", severity=Severit
         for declared, constraint in zip(case.own, trial.counting, strict=False):
             if not declared.counts_itself:
                 continue
-            counts, freely = (own_counts([placed], constraint) for placed in (held, free))
-            is_short = declared.constraint.is_hard and held.count < free.count
+            counts, freely = (own_counts([placed], constraint) for placed in (pinned, free))
+            is_short = declared.constraint.is_hard and pinned.count < free.count
             if is_short or skew_of(counts) > declared.constraint.max_skew >= skew_of(freely):
                 message = (
-                    f"its volumes hold {_place_text(declared, trial)}: {held.text}, {by_domain(counts)}; without them "
-                    f"{free.text}, {by_domain(freely)}"
+                    f"its volumes hold {_place_text(declared, trial)}: {pinned.text}, {by_domain(counts)}; "
+                    f"without them {free.text}, {by_domain(freely)}"
                 )
                 severity = None if is_short else Severity.WARNING
                 yield RuleFinding(declared.path, message, Remedy(text=text), mended if is_short else None, severity)
 
 
 def _place_text(declared: Declaration, trial: ReplicaTrial) -> str:
-    """The domains that the volumes of the first replica leave it; those of others may stand elsewhere."""
+    """The place where volumes hold replicas: ``the replicas to zone a``."""
     evaluation = trial.evaluation
     if trial.subject.told_apart is not None or evaluation is None:
         return "each replica where its claims are"
@@ -114,13 +114,15 @@ class QuotaRefuses(Rule, code="KS305", name="quota-refuses", severity=Severity.E
     """
 
     def check(self, case: Case) -> Iterator[RuleFinding]:
-        """Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest
+        """Yield findings for replicas that quotas refuse, and for requests by LimitRange that no node satisfies.
+
+        Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest
         Source: plugin/pkg/admission/limitranger/admission.go, defaultContainerResourceRequirements
         """
         trial, replicas, refused, refusal = case.trial, case.subject.replicas, 0, ""
         if trial is not None:
             replicas, refused, refusal = trial.placement.desired, trial.placement.refused, trial.placement.refusal
-        # On how many nodes a DaemonSet runs only a cluster tells.
+        # The number of a DaemonSet's pods depends on the cluster.
         elif not case.subject.is_daemon:
             allowed = allowance(case.subject.pod, case.objects.get(ResourceQuota))
             refused = 0 if allowed.copies is None else max(0, replicas - allowed.copies)
@@ -133,7 +135,7 @@ class QuotaRefuses(Rule, code="KS305", name="quota-refuses", severity=Severity.E
 
 
 def _raising(case: Case, replicas: int) -> Remedy:
-    """Quotas for all replicas, and for those that the other workloads lack."""
+    """Remedy: quotas for all replicas, and for the missing replicas of the other workloads."""
     trial, pod = case.trial, case.subject.pod
     objects = case.objects if trial is None else trial.cluster.objects
     quotas = objects.get(ResourceQuota)
@@ -321,11 +323,11 @@ class PendingReplicas(LastRule, code="KS209", name="pending-replicas", severity=
 
 def _meant_for(case: Case, trial: ReplicaTrial) -> Sequence[str]:
     """The groups that make the domains minDomains waits for, where every replica finds a node once they are there."""
-    made: dict[str, Possible] = {}
+    possible: dict[str, Possible] = {}
     for declared, hard in case.hard(trial):
         if hard.lacks_domains:
-            made |= without_nodes(declared.key, domains(hard), case, trial)
-    open_to = [domain for domain in made.values() if domain.taint is None]
+            possible |= without_nodes(declared.key, domains(hard), case, trial)
+    open_to = [domain for domain in possible.values() if domain.taint is None]
     grown = ClusterChange(added_nodes=[domain.node for domain in open_to])
     if not open_to or trial.placed_with(cluster=trial.cluster.apply(grown)).pending:
         return ()

@@ -26,7 +26,7 @@ _REVISION = "controller-revision-hash"
 _HASHES = (TEMPLATE_HASH, _REVISION)
 _OWN = "kubespread.dev/own"
 _MOST_OTHERS = 3
-"""The other workloads of which a constraint says what they do to it."""
+"""Most other workloads per constraint that are placed to get numbers."""
 # Everything else is quoted: numbers, what is empty, and the words that YAML takes for booleans.
 _PLAIN = regex(r"(?!(?:y|yes|n|no|true|false|on|off|null)$)[A-Za-z][-A-Za-z0-9_.]*", re.IGNORECASE)
 
@@ -75,7 +75,7 @@ def _may_be_added(subject: Subject, selector: Selector) -> bool:
 
 
 def _counted_pods(case: Case, selector: Selector) -> Iterator[Pod]:
-    """The pods of other workloads that are checked too, and those that run in the cluster."""
+    """Yield the pods that ``selector`` matches: of other workloads that are checked, and running ones."""
     yield from (other.template or other.pod for other in case.company.counted_beside(case.subject, selector))
     namespace = case.subject.name.namespace
     for pod in case.trial.cluster.running.pods if case.trial is not None else ():
@@ -86,9 +86,7 @@ def _counted_pods(case: Case, selector: Selector) -> Iterator[Pod]:
 def _counting_nothing(
     case: Case, declared: Declaration, field: str, why: str, severity: Severity | None = None
 ) -> RuleFinding:
-    """A constraint that counts none of its own pods and does not affect where they land: why, with the consequence and
-    the effect of selecting them.
-    """
+    """Finding for a constraint that counts none of its own pods: the consequence, and the effect of selecting them."""
     labels, trial, replicas = case.own_labels, case.trial, case.subject.replicas
     uncounted = "the pod itself does not count" if replicas == 1 else f"none of its {replicas} replicas counts"
     remedy, mended = Remedy(text="give the pods labels of their own, and select them"), None
@@ -105,8 +103,8 @@ def _counting_nothing(
             if apart is not None:
                 text += f"; {BY_REVISION} on this constraint"
         outcome = None if mended is None else mended.placed.outcome(declared.key)
-        hard = [] if trial is None else [hard for each, hard in case.hard(trial) if each is declared]
-        if outcome is not None and replicas > 1 and any(len(domains(each)) == 1 for each in hard):
+        hard = [] if trial is None else [hard for own, hard in case.hard(trial) if own is declared]
+        if outcome is not None and replicas > 1 and any(len(domains(constraint)) == 1 for constraint in hard):
             outcome += f", as there is no other {declared.name} (KS205)"
         remedy = Remedy(text=text, outcome=outcome)
     return RuleFinding(field, f"{why}: {uncounted}", remedy, mended, severity, proven=trial is not None)
@@ -121,9 +119,9 @@ def _by_revision(case: Case, declared: Declaration, selecting: PodChange) -> Pod
     def with_revision(pod: Pod) -> Pod:
         return by_revision([declared])(selecting(pod))
 
-    both, each = trial.rollout_of(deployment, selecting), trial.rollout_of(deployment, with_revision)
-    is_uneven = both.complete and excess(both, declared)
-    return with_revision if is_uneven and each.complete and not excess(each, declared) else None
+    together, apart = trial.rollout_of(deployment, selecting), trial.rollout_of(deployment, with_revision)
+    is_uneven = together.complete and excess(together, declared)
+    return with_revision if is_uneven and apart.complete and not excess(apart, declared) else None
 
 
 def _selector_text(labels: Mapping[str, str]) -> str:
@@ -214,7 +212,7 @@ class SharedSelector(Rule, code="KS402", name="shared-selector", severity=Severi
 
 
 def _counted_together(case: Case) -> Iterator[tuple[Declaration, Iterator[Subject]]]:
-    """The workload's own constraints that count its pods, each with the others whose pods it counts too."""
+    """Yield the workload's constraints that count its own pods, each with the other workloads that it counts."""
     for declared in case.own if case.subject.object is not None and not case.subject.is_daemon else ():
         if declared.counts_itself:
             yield declared, case.company.counted_beside(case.subject, declared.constraint.selector)
@@ -250,7 +248,7 @@ def _shared_selectors(case: Case, declared: Declaration, others: Sequence[Subjec
         return declared.with_fields(labelSelector=LabelSelector(match_labels={_OWN: "true"}))(labeled)
 
     def place(change: PodChange) -> Mapping[str, int]:
-        """Its own replicas in each domain, once those of the others are placed."""
+        """Its own replicas in each domain, placed after all replicas of the others."""
         return own_counts(trial.placed_behind(before, change)[-1:], constraint)
 
     together, apart = place(keep), place(counting_itself)
@@ -276,7 +274,9 @@ class AbsentMatchLabelKey(Rule, code="KS403", name="absent-match-label-key", sev
     """
 
     def check(self, case: Case) -> Iterator[RuleFinding]:
-        """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, filterTopologySpreadConstraints
+        """Yield a finding for each key that is no label of the pod.
+
+        Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, filterTopologySpreadConstraints
         Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeys
         """
         labels, name = case.subject.labels, case.subject.name
@@ -292,8 +292,8 @@ class AbsentMatchLabelKey(Rule, code="KS403", name="absent-match-label-key", sev
                 )
                 remedy = Remedy(text=f"remove {key}, or give the pods that label")
                 revision = next((hash_ for hash_ in _HASHES if key in _HASHES and hash_ in labels), "")
-                if meant := revision or near_miss(key, labels):
-                    remedy = Remedy(text=f"matchLabelKeys: [{meant}]")
+                if suggestion := revision or near_miss(key, labels):
+                    remedy = Remedy(text=f"matchLabelKeys: [{suggestion}]")
                 yield RuleFinding(f"{declared.path}.matchLabelKeys[{position}]", message, remedy)
 
 
