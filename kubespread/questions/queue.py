@@ -77,7 +77,7 @@ class Preemptions:
             return None
         self.preemption = preemption
         node = self._living.nodes.index[candidate.node]
-        self._living.change(gone=[(pod, node) for pod in candidate.victims])
+        self._living.change(removed_pods=[(pod, node) for pod in candidate.victims])
         for pod in candidate.victims:
             budgets.note_removal(pod)
             if (on_lost := self.on_lost.get(key_of(pod))) is not None:

@@ -1,1 +1,1 @@
-"""A cluster through time: its nodes, pods and controllers, and what a change does to them."""
+"""A cluster through time: its nodes, pods and controllers, and the effects of changes."""

@@ -23,7 +23,7 @@ def test_answers_that_go_on_know_who_left_before_the_first_who_looks_for_a_node(
     Applicant(living, waiting, PLUGINS).placing().choose()
     other = living.fork()
     left = next(each for each in running if each.metadata.name == goes)
-    other.change(gone=[(left, other.nodes.index[left.spec.node_name])])
+    other.change(removed_pods=[(left, other.nodes.index[left.spec.node_name])])
     anew = LivingCluster(
         Cluster.build(snapshot.nodes, [each for each in running if each is not left], snapshot.objects)
     )

@@ -62,8 +62,6 @@ class Surrounding(msgspec.Struct, frozen=True):
 
 
 class CheckedField(msgspec.Struct, frozen=True):
-    """A field that a rule checks."""
-
     value: Any
     path: str
     owner: Data

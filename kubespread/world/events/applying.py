@@ -1,4 +1,4 @@
-"""Workloads that are applied: new ones are created, those that run get another template or number of replicas."""
+"""Workloads that are applied: new ones are created, existing ones get another template or number of replicas."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _create_job(world: World, name: WorkloadName, job: api.Job, applied: Applied
 
 
 def _create_copies(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
-    """Create as many pods as something whose controller is not known runs at once."""
+    """Create the pods of a workload that no modeled controller creates."""
     if controller_of(applied.pod) is not None:
         keep_as_replica_set(world, name, applied)
     else:
@@ -150,7 +150,7 @@ def apply_workload(world: World, applied: AppliedWorkload) -> RolloutReport | No
 
 
 def _job(world: World, name: WorkloadName, current: api.Job, job: api.Job, applied: AppliedWorkload) -> None:
-    """A Job gets the fields that may change; what the manifest leaves out stays."""
+    """Give a Job the mutable fields that the manifest sets, and bring its pods to their number."""
     changed = {field: value for field in _MUTABLE_OF_JOB if (value := getattr(job.spec, field)) is not None}
     world.add_objects([replace(current, spec=replace(current.spec, **changed))])
     owner = world.owner(name)
@@ -161,8 +161,8 @@ def _job(world: World, name: WorkloadName, current: api.Job, job: api.Job, appli
 
 
 def roll_back(world: World, name: WorkloadName) -> RolloutReport:
-    """Give a Deployment the template of its previous revision, as ``kubectl rollout undo`` does. Raises UsageError if
-    there is none.
+    """Give a Deployment the template of its previous revision, as ``kubectl rollout undo`` does. Raises UsageError
+    without one.
 
     Source: staging/src/k8s.io/kubectl/pkg/polymorphichelpers/rollback.go, Rollback
     """
@@ -250,9 +250,7 @@ def _deployment(
 
 
 def _of_replica_set(world: World, deployment: api.Deployment, replica_set: api.ReplicaSet) -> NewTemplate:
-    """A template that the Deployment had before: its ReplicaSet knows the hash of the cluster. Raises UsageError for
-    one whose pods the API server refuses.
-    """
+    """An earlier template of the Deployment, with its ReplicaSet's hash. Raises UsageError if its pods are refused."""
     owner = world.owner(name_of(replica_set))
     pod = controllers.template_of(world, owner)
     if pod is None:
@@ -261,7 +259,7 @@ def _of_replica_set(world: World, deployment: api.Deployment, replica_set: api.R
 
 
 def _same_template(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
-    """Only what is not the template may differ."""
+    """Apply changes of the workload outside of its template."""
     if isinstance(applied.object, _ROLLED_OUT):
         world.happenings.note(f"{name.kind}/{name.name}: its template stays as it is: no rollout")
     if isinstance(applied.object, api.Deployment):

@@ -59,12 +59,12 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
     stateful_set = replace(rollout.stateful_set, spec=spec)
     rules = statefulset.UpdateRules.from_version(world.surroundings.version)
     start = statefulset.first_ordinal(stateful_set)
-    made = stateful_set_pass(stateful_set, list(pods.values()), rollout.revisions, world.time, rules)
-    rollout.stateful_set = replace(stateful_set, status=made.status)
-    current = made.status.current_revision or rollout.revisions.current
+    sync = stateful_set_pass(stateful_set, list(pods.values()), rollout.revisions, world.time, rules)
+    rollout.stateful_set = replace(stateful_set, status=sync.status)
+    current = sync.status.current_revision or rollout.revisions.current
     rollout.revisions = statefulset.Revisions(current, rollout.revisions.update)
     has_acted = is_refused = False
-    for action in made.actions:
+    for action in sync.actions:
         if isinstance(action, statefulset.Create):
             template = _stateful_pod(world, rollout, name, action)
             if template is None:
@@ -107,19 +107,17 @@ def _remember(rollout: StatefulSetRollout, name: WorkloadName, pod: Pod) -> None
 def _stateful_pod(
     world: Store, rollout: StatefulSetRollout, name: WorkloadName, action: statefulset.Create
 ) -> Pod | None:
-    """The pod of an ordinal: unchanged if it had this revision before, else a copy of another pod of the revision. None
-    where the API server refuses it.
-    """
+    """Pod of an ordinal: its last one if of this revision, else a copy of another; None if the API refuses it."""
     last = rollout.by_ordinal.get(action.ordinal)
     if last is not None and last.metadata.labels.get(statefulset.REVISION_LABEL, "") == action.revision:
         return last
     template = rollout.templates.get(action.revision)
     if template is None:
-        made = world.make(name, action.pod)
-        if made is None:
+        pod_copy = world.make(name, action.pod)
+        if pod_copy is None:
             return None
-        world.add_missing(made.companions)
-        template = rollout.templates[action.revision] = _of_revision(as_template(made.pod), action.revision)
+        world.add_missing(pod_copy.companions)
+        template = rollout.templates[action.revision] = _of_revision(as_template(pod_copy.pod), action.revision)
     world.create_claims(statefulset.claims_of(rollout.stateful_set, action.ordinal))
     return statefulset.for_ordinal(template, rollout.stateful_set, action.ordinal)
 
@@ -145,7 +143,7 @@ def ordinals_of(world: Store, name: WorkloadName, replicas: int) -> range:
 
 
 def is_one_by_one(world: Store, name: WorkloadName) -> bool:
-    """True if a pod is created only once those before it are ready."""
+    """True if a pod is created only once all earlier ones are ready."""
     return _stateful_set(world, name).spec.pod_management_policy != "Parallel"
 
 
@@ -293,17 +291,16 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
 def template_of(world: Store, owner: Owner) -> Pod | None:
     """Template of the owner's pods, taken from its object if it has none yet; None if the API server refuses them."""
     if owner.template is None:
-        made = world.make(owner.name, f"{owner.name.name}-")
-        if made is None:
+        pod_copy = world.make(owner.name, f"{owner.name.name}-")
+        if pod_copy is None:
             return None
-        world.add_missing(made.companions)
-        owner.template = as_template(made.pod)
+        world.add_missing(pod_copy.companions)
+        owner.template = as_template(pod_copy.pod)
     return owner.template
 
 
 def related_pods(world: Store, name: WorkloadName) -> list[Pod]:
-    """Active pods that count as crowding a ReplicaSet's nodes: those that it or its controller's other ReplicaSets
-    select, or own if unlisted.
+    """Active pods that crowd a ReplicaSet's nodes: selected by ReplicaSets of its controller or owned by unlisted ones.
 
     A ReplicaSet without a controller has none. Source: pkg/controller/replicaset/replica_set.go,
     getIndirectlyRelatedPods
@@ -320,7 +317,7 @@ def related_pods(world: Store, name: WorkloadName) -> list[Pod]:
         for node in {pod.spec.node_name for pod in pods}
         for pod in world.book.pods_on(node)
         if pod.metadata.namespace == name.namespace and is_active(pod)
-        if world.book.owner_of(pod) in unlisted or any(each.matches(pod.metadata.labels) for each in selectors)
+        if world.book.owner_of(pod) in unlisted or any(selector.matches(pod.metadata.labels) for selector in selectors)
     ]
 
 
@@ -408,16 +405,16 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
     Losing an active pod does not change how many the Job still needs; its back-off is not simulated.
     """
     owner = world.owner(name)
-    gone, owner.pods_to_recreate = owner.pods_to_recreate, []
-    owner.failures += len(gone)
+    lost_pods, owner.pods_to_recreate = owner.pods_to_recreate, []
+    owner.failures += len(lost_pods)
     refused = world.api_server.take_refused(name)
-    if gone and _fails(world, owner):
+    if lost_pods and _fails(world, owner):
         owner.has_ended = True
         world.happenings.note(f"Job/{name.name} fails: it lost more pods than its backoffLimit allows", owner=name)
         world.delete([pod for pod in world.book.pods_of(name) if is_active(pod)], DELETED)
         return True
     templates = [template for _, template in refused]
-    for pod in gone:
+    for pod in lost_pods:
         owner.template = reuse_if_alike(as_template(pod), owner.template)
         templates.append(owner.template)
     return create_copies(world, owner, templates) > 0
@@ -426,22 +423,22 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
 def reconcile_operated(world: Store, name: WorkloadName) -> bool:
     """Recreate an operator's lost pods as they were, with their names and claims if the operator keeps them."""
     owner, operator = world.owner(name), world.operator(name)
-    gone, owner.pods_to_recreate = owner.pods_to_recreate, []
-    if gone and operator is not None:
+    lost_pods, owner.pods_to_recreate = owner.pods_to_recreate, []
+    if lost_pods and operator is not None:
         world.happenings.note(f"{name.kind}/{name.name}: {operator}", owner=name)
     again = [(pod.metadata.name, template) for pod, template in world.api_server.take_refused(name)]
-    for pod in gone:
+    for pod in lost_pods:
         if operator is None or operator.keeps_volumes:
             owner.template = reuse_if_alike(as_template(pod), owner.template)
             keeps_name = operator is None or operator.keeps_name
             again.append((pod.metadata.name if keeps_name else _free_name(world, owner), owner.template))
         else:
             again.append(_another(world, owner, pod))
-    return sum(world.create(copy_of(pod, called, world.timestamp), pod) for called, pod in again) > 0
+    return sum(world.create(copy_of(pod, pod_name, world.timestamp), pod) for pod_name, pod in again) > 0
 
 
 def _another(world: Store, owner: Owner, pod: Pod) -> tuple[str, Pod]:
-    """The name of a pod of an operator, and what it is made of; its claims are there."""
+    """Name and template of another pod of an operator, after creating its claims."""
     name = _free_name(world, owner)
     template, claims = another(pod, name, world.objects)
     world.create_claims(claims)
@@ -456,16 +453,16 @@ def bring_to_number(world: Store, name: WorkloadName) -> None:
     while acted == MAX_PODS_PER_PASS:
         job, pods = world.workloads.jobs[name], world.book.pods_of(name)
         going_on = [pod for pod in pods if pod.status.phase not in ENDED_PHASES]
-        done = job_pass(job, [*going_on, *_uncounted_pods(job, pods)], world.time)
-        world.delete(_too_many(world, done.surplus), SCALED_DOWN)
-        acted = len(done.surplus.chosen)
-        if done.create and (template := template_of(world, owner)) is not None:
-            indexed = (for_index(template, index) for index in done.indexes)
-            acted = create_copies(world, owner, indexed if done.indexes else repeat(template, done.create))
+        sync = job_pass(job, [*going_on, *_uncounted_pods(job, pods)], world.time)
+        world.delete(_too_many(world, sync.surplus), SCALED_DOWN)
+        acted = len(sync.surplus.chosen)
+        if sync.create and (template := template_of(world, owner)) is not None:
+            indexed = (for_index(template, index) for index in sync.indexes)
+            acted = create_copies(world, owner, indexed if sync.indexes else repeat(template, sync.create))
 
 
 def _too_many(world: Store, surplus: Surplus) -> Sequence[Pod]:
-    """The pods of a Job that go, of equal ones those that chance takes."""
+    """Pods of a Job to delete; chance decides among equal ones."""
     if not surplus.sometimes:
         return surplus.chosen
     world.happenings.by_chance = True
@@ -481,7 +478,7 @@ def _uncounted_pods(job: api.Job, pods: Iterable[Pod]) -> Iterator[Pod]:
 
 
 def _fails(world: Store, owner: Owner) -> bool:
-    """By the limit of the whole Job; rules for each index, and those of a podFailurePolicy, are not modeled."""
+    """True if a Job exceeds its backoffLimit; backoffLimitPerIndex and podFailurePolicy are not modeled."""
     job = world.workloads.jobs.get(owner.name)
     if job is not None and (fields := not_modeled(job.spec)):
         world.happenings.note(f"Job/{owner.name.name}: {', '.join(fields)} not modeled")
@@ -494,15 +491,15 @@ def _fails(world: Store, owner: Owner) -> bool:
 def reconcile_daemons(world: Store, name: WorkloadName) -> bool:
     """Recreate lost pods on nodes where they still belong."""
     owner = world.owner(name)
-    gone, owner.pods_to_recreate = owner.pods_to_recreate, []
-    missed = [pod for pod in gone if world.wants_daemon(pod) and not _runs_on(world, name, pod.spec.node_name)]
+    lost_pods, owner.pods_to_recreate = owner.pods_to_recreate, []
+    missed = [pod for pod in lost_pods if world.wants_daemon(pod) and not _runs_on(world, name, pod.spec.node_name)]
     pinned = [pinned_to(as_template(pod), pod.spec.node_name) for pod in missed]
     pinned += (template for pod, template in world.api_server.take_refused(name) if world.wants_daemon(pod))
     return create_copies(world, owner, pinned) > 0
 
 
 def follow(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None:
-    """Create daemon pods on added or newly eligible nodes, and delete those on nodes no longer selected.
+    """Create daemon pods on added or newly eligible nodes, and delete daemon pods on nodes no longer selected.
 
     ``before`` are the changed nodes before the change; anything already wrong then is left alone. A new node gets its
     daemon pods before any other pods: they tolerate it while it is not ready.
@@ -514,8 +511,8 @@ def follow(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None
         owner = world.owner(name)
         eligible = [new.metadata.name for new in change.added if should_run(template, new, compares=compares)]
         for node, new in change.replaced.items():
-            stayed, stays = (should_continue(template, each, compares=compares) for each in (before[node], new))
-            ran, runs = (should_run(template, each, compares=compares) for each in (before[node], new))
+            stayed, stays = (should_continue(template, state, compares=compares) for state in (before[node], new))
+            ran, runs = (should_run(template, state, compares=compares) for state in (before[node], new))
             if stayed and not stays:
                 world.delete([pod for pod in world.book.pods_on(node) if world.book.owner_of(pod) == name], UNSELECTED)
             elif runs and not ran:
@@ -536,7 +533,7 @@ def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
         running = [pod for pod in world.book.pods_of(name) if is_active(pod)]
         if name in world.workloads.daemon_sets:
             try:
-                made = world.surroundings.making(name, world.workloads.objects)
+                pod_copy = world.surroundings.making(name, world.workloads.objects)
             except KubespreadError as error:
                 # A question about something else is not to fail for that.
                 if running:
@@ -545,8 +542,8 @@ def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
                 else:
                     world.happenings.note(f"DaemonSet/{name.name} makes no pods: {error}")
                 continue
-            world.add_missing(made.companions)
-            yield name, as_template(made.pod)
+            world.add_missing(pod_copy.companions)
+            yield name, as_template(pod_copy.pod)
         elif running:
             world.happenings.note(f"DaemonSet/{name.name} is known only by its pods: its node selector may be lost")
             yield name, _unpin(as_template(running[0]))

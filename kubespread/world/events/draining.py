@@ -74,12 +74,12 @@ def fail(world: World, names: Sequence[str]) -> None:
             "controller does not evict there"
         )
     world.change_nodes(NodeChange(replaced=changed))
-    lost = [changed[name] for name in world.surroundings.chance.turns(names)]
+    ordered_nodes = [changed[name] for name in world.surroundings.chance.turns(names)]
     pods = [pod for pod in _pods_on(world, names) if is_active(pod)]
     world.happenings.silenced += filter(is_ready, pods)
     world.change_pods((pod, outage.unready_pod(pod, world.time)) for pod in pods)
     world.settle()
-    due = sorted(_due(world, lost, zones_by_key).items())
+    due = sorted(_due(world, ordered_nodes, zones_by_key).items())
     for seconds, keys in due:
         counts = Counter(world.book[key].spec.node_name for key in keys)
         world.happenings.evictions += (EvictedNode(node, seconds, pods) for node, pods in counts.items())
@@ -127,10 +127,10 @@ def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, out
 
 
 def _evict_failed(world: World, due: Iterable[Sequence[PodKey]], nodes: Collection[str]) -> None:
-    """Delete pods of ``nodes``, a few at a time, and let their owners settle each time: what is due at the same time
-    is deleted one after another, and the scheduler is faster.
+    """Delete the ``due`` pods of failed ``nodes``, a few at a time, and let their owners settle each time.
 
-    Other waiting pods gain no room from this, so they are tried again only at the end.
+    Pods due at the same time are deleted one after another, and the scheduler is faster. Other waiting pods gain no
+    room from this, so they are tried again only at the end.
     """
     turns = count()
     waiting: dict[WorkloadName | None, dict[PodKey, int]] = {}
@@ -141,16 +141,16 @@ def _evict_failed(world: World, due: Iterable[Sequence[PodKey]], nodes: Collecti
         pods = [pod for key in keys if key in world.book and is_active(pod := world.book[key])]
         pods = [pod for pod in pods if pod.spec.node_name in nodes]
         owners = {world.book.owner_of(pod) for pod in pods}
-        seen = len(world.happenings.created)
+        created_count = len(world.happenings.created)
         world.delete(pods, NODE_LOST)
         has_acted = True
         while has_acted:
             has_acted = world.reconcile(BELOW)
-            for pod in world.happenings.created[seen:]:
+            for pod in world.happenings.created[created_count:]:
                 owner = world.book.owner_of(pod)
                 owners.add(owner)
                 waiting.setdefault(owner, {})[key_of(pod)] = next(turns)
-            seen = len(world.happenings.created)
+            created_count = len(world.happenings.created)
             turn_of = {key: turn for owner in owners for key, turn in waiting.get(owner, {}).items()}
             has_acted = has_acted or schedule(world, sorted(turn_of, key=turn_of.__getitem__)) or world.reconcile(ABOVE)
 
@@ -169,7 +169,7 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     """Cordon all nodes and evict their pods, node by node; True if all are empty.
 
     A node that kubectl refuses keeps its pods and is in `Happenings.refused`, and the others are drained. Pods whose
-    eviction the API server refuses, or that finalizers keep, are in `Happenings.blocked_pods`.
+    eviction the API server refuses, or that finalizers keep, are in `Happenings.blocked`.
 
     kubectl asks for all pods of a node at once, a worker each, and again every 5 seconds for those that were refused.
     Here pods without a budget are evicted together, and one of each budget: requests that are charged to the same one
@@ -206,21 +206,19 @@ def delete_nodes(world: World, nodes: Sequence[str]) -> None:
 
 
 def evict(world: World, pods: Sequence[Pod]) -> bool:
-    """Evict pods, as many at once as budgets allow; True if all are gone. Those that stay are in
-    `Happenings.blocked_pods`.
-    """
+    """Evict pods, as many at once as budgets allow; True if all leave. The others are in `Happenings.blocked`."""
     world.happenings.down += down_meanwhile(world, pods)
     blocked = _evict(world, pods)
-    kept = [pod for key in map(key_of, pods) if key in world.book and is_kept(pod := world.book[key])]
+    finalizing = [pod for key in map(key_of, pods) if key in world.book and is_kept(pod := world.book[key])]
     for pod, answer in blocked:
         budgets = world.budgets.protecting(pod, world.time)
         name = ", ".join(budget.metadata.name for budget in budgets)
         world.happenings.blocked.append(BlockedPod(pod, answer.message or "", answer.cause or "", name))
-    for pod in kept:
+    for pod in finalizing:
         names = pod.metadata.finalizers
         its = f"its finalizer{'' if len(names) == 1 else 's'} {', '.join(names)}"
         world.happenings.blocked.append(BlockedPod(pod, f"nothing that is modeled takes off {its}", "", ""))
-    return not (blocked or kept)
+    return not (blocked or finalizing)
 
 
 def down_meanwhile(world: World, pods: Iterable[Pod]) -> list[WorkloadName]:
@@ -247,7 +245,7 @@ def _go_at_once(world: World, pod: Pod, number: int) -> bool:
 
 
 def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:
-    """All that exist; if they were not listed, those that ``pods`` name as their controllers."""
+    """All DaemonSets; if they were not listed, the controllers of ``pods``."""
     objects = world.workloads.objects
     if objects.knows(DaemonSet):
         return objects.get(DaemonSet)
@@ -257,7 +255,7 @@ def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:
 
 
 def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
-    """Evict what can be; the pods that stay, each with the last answer."""
+    """Evict all pods that budgets allow; return the others, each with the last answer."""
     waiting = [key_of(pod) for pod in pods]
     while True:
         evicted, refused = list[Pod](), list[tuple[Pod, Eviction]]()
@@ -268,7 +266,8 @@ def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
                 continue
             pod = world.book[key]
             budgets = {
-                (each.metadata.namespace, each.metadata.name) for each in world.budgets.protecting(pod, world.time)
+                (budget.metadata.namespace, budget.metadata.name)
+                for budget in world.budgets.protecting(pod, world.time)
             }
             if charged & budgets:
                 again.add(key)

@@ -1,4 +1,4 @@
-"""Edits played in a world: what the controllers and the scheduler make of them."""
+"""Edits played in a world, with the reactions of controllers and the scheduler."""
 
 from __future__ import annotations
 
@@ -90,41 +90,41 @@ def _set_budget(world: World, edit: SetBudget, namespace: str) -> None:
     budgets = world.objects.get(PodDisruptionBudget)
     if edit.kind:
         template = _template_of(world, WorkloadName(edit.kind, namespace, edit.name))
-        meant = [budget for budget in budgets if protects(budget, template)]
+        matching = [budget for budget in budgets if protects(budget, template)]
     else:
-        template, there = Pod(), [budget for budget in budgets if budget.metadata.namespace == namespace]
-        meant = [budget for budget in there if budget.metadata.name == edit.name]
-        if not meant:
-            hint = alternatives(edit.name, (budget.metadata.name for budget in there))
+        template, in_namespace = Pod(), [budget for budget in budgets if budget.metadata.namespace == namespace]
+        matching = [budget for budget in in_namespace if budget.metadata.name == edit.name]
+        if not matching:
+            hint = alternatives(edit.name, (budget.metadata.name for budget in in_namespace))
             what = f"poddisruptionbudgets.policy {quote(edit.name)} not found in namespace {namespace}"
             raise UsageError(f"{what}{hint or '; a workload (deploy/web) gets a new one'}")
     if not edit.field:
-        if not meant:
+        if not matching:
             raise UsageError(f"no budget protects the pods of {edit.kind}/{edit.name}")
         world.use_objects(
-            world.objects.with_all(PodDisruptionBudget, [each for each in budgets if each not in meant]), ()
+            world.objects.with_all(PodDisruptionBudget, [budget for budget in budgets if budget not in matching]), ()
         )
         return
-    if len(meant) > 1:
-        names = some_of([budget.metadata.name for budget in meant], _MAX_NAMED)
+    if len(matching) > 1:
+        names = some_of([budget.metadata.name for budget in matching], _MAX_NAMED)
         raise UsageError(
             f"budgets {names} protect the pods of {edit.kind}/{edit.name}: name one of them, and remove the others "
             "(NAME:none), as a pod of several is not evicted"
         )
     selector = world.workloads.selector_of(WorkloadName(edit.kind, namespace, edit.name), template)
-    made = PodDisruptionBudget(
+    new_budget = PodDisruptionBudget(
         metadata=ObjectMeta(name=edit.name, namespace=namespace), spec=PodDisruptionBudgetSpec(selector=selector)
     )
-    budget = meant[0] if meant else made
+    budget = matching[0] if matching else new_budget
     limits = {"max_unavailable": None, "min_available": None, _LIMITS[edit.field]: edit.value}
     world.add_objects([replace(budget, spec=replace(budget.spec, **limits))])
     # With the status that the disruption controller writes.
-    same = (each for each in world.budgets.current(world.time) if are_namesakes(each, budget))
+    same = (current for current in world.budgets.current(world.time) if are_namesakes(current, budget))
     world.add_objects(list(same))
 
 
 def _template_of(world: World, name: WorkloadName) -> Pod:
-    """A pod of the workload, or what its template says. Raises UsageError for one that is not there."""
+    """A pod of the workload, or one of its template. Raises UsageError for a missing workload."""
     for owner in world.owners_below(name):
         if pods := world.book.pods_of(owner):
             return pods[0]
@@ -194,9 +194,9 @@ def rollout_of(world: World, name: WorkloadName) -> OngoingRollout:
         rollout = world.rollouts[name] = rollout_of_cluster(world, name)
         if not rollout.replica_sets:
             # It never had a pod: its ReplicaSet is still to be made.
-            made = world.surroundings.making(name, world.workloads.objects)
-            world.add_missing(made.companions)
-            rollout.template, rollout.new_hash = as_template(made.pod), made.pod.metadata.labels[TEMPLATE_HASH]
+            pod_copy = world.surroundings.making(name, world.workloads.objects)
+            world.add_missing(pod_copy.companions)
+            rollout.template, rollout.new_hash = as_template(pod_copy.pod), pod_copy.pod.metadata.labels[TEMPLATE_HASH]
     return rollout
 
 
@@ -234,7 +234,7 @@ def _evict(world: World, edit: EvictPod, namespace: str) -> None:
 
 
 def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
-    """Guess what the first label that no pod has was to be."""
+    """Suggestion for the first required label that no pod has."""
     labels = [pod.metadata.labels for pod in pods]
     for requirement in selector.requirements:
         if not any(requirement.matches(label) for label in labels):

@@ -1,4 +1,4 @@
-"""Workloads rolled out from one template to another, pass by pass, and what can be said of the way.
+"""Rollouts of workloads from one template to another, pass by pass, and their reports.
 
 A StatefulSet's pods are replaced one by one from the highest ordinal.
 """
@@ -33,7 +33,7 @@ _Revisions = tuple[list[Pod], list[Pod]]
 
 
 class _Rollout(ABC):
-    """One rollout while it goes on; what differs by the kind of the workload is overridden."""
+    """One ongoing rollout; a subclass adds the parts that depend on the workload's kind."""
 
     def __init__(self, world: World, name: WorkloadName) -> None:
         self.world, self.name = world, name
@@ -60,7 +60,7 @@ class _Rollout(ABC):
 
     @abstractmethod
     def reconcile(self) -> bool:
-        """One pass of the controller; whether it did anything."""
+        """Run one pass of the controller; True if it wrote anything."""
 
     @property
     @abstractmethod
@@ -69,7 +69,7 @@ class _Rollout(ABC):
 
     @abstractmethod
     def desired_pods(self, active: _Revisions) -> reports.RevisionPods:
-        """Count the pods of each revision that are desired, of which those are there."""
+        """Count the desired pods of each revision, given the ``active`` ones."""
 
     @property
     def kept_count(self) -> int:
@@ -213,8 +213,6 @@ def _revision_skew(
 
 
 class NewTemplate(Struct, frozen=True):
-    """New template of a Deployment."""
-
     deployment: Deployment
     """With the new template."""
     pod: Pod
@@ -341,7 +339,7 @@ def roll_out_stateful_set(
 
 
 class _StatefulSetRollout(_Rollout):
-    """A label of each pod says of which revision it is."""
+    """Rollout of a StatefulSet: a label of each pod names its revision."""
 
     def __init__(self, world: World, name: WorkloadName, template: Pod, strategy: UpdateStrategy | None) -> None:
         super().__init__(world, name)

@@ -56,7 +56,7 @@ class World(Store):
             pass
 
     def reconcile(self, kinds: frozenset[str]) -> bool:
-        """Run one pass over the dirty objects of these kinds, else over those that may retry; True if any acted."""
+        """Run one pass over the dirty objects of these kinds, else over objects that may retry; True if any acted."""
         kind_of = self.controlled_as
         dirty = [name for name in self.dirty if kind_of(name) in kinds]
         return self._pass(dirty) or self._pass(self.api_server.who_may_retry(kinds, kind_of))
@@ -70,12 +70,12 @@ class World(Store):
         # What it makes of no pods, and of refused ones, differs too.
         self.book.changed.update(names)
         happenings, chance, has_acted = self.happenings, self.surroundings.chance, False
-        made, gone = len(happenings.created), len(happenings.departures)
+        created, departures = len(happenings.created), len(happenings.departures)
         for name in chance.turns(names):
             has_acted |= CONTROLLERS[self.controlled_as(name)](self, name)
             if chance.scheduler_is_faster():
                 schedule(self)
-        if len(names) > 1 and len(happenings.created) > made and len(happenings.departures) > gone:
+        if len(names) > 1 and len(happenings.created) > created and len(happenings.departures) > departures:
             happenings.by_chance = True
             happenings.note("whether pods are placed before or after others are deleted at the same time is arbitrary")
         return has_acted
@@ -92,13 +92,13 @@ class Unmade(Struct, frozen=True):
     """Direct owner of the pods: a ReplicaSet, not its Deployment. A bare pod is its own owner."""
     count: int
     message: str
-    """API server's message for the first pod, or what their controller waits for."""
+    """API server's message for the first pod, or the reason why their controller waits."""
     is_refused: bool
     """True if the API server refuses them."""
 
 
 def unmade(world: World, among: Collection[WorkloadName] | None = None) -> Iterator[Unmade]:
-    """Yield the unmade pods of all controllers, or of those ``among`` some, by namespace, kind and name."""
+    """Yield the unmade pods of all controllers, or only of ``among``, by namespace, kind and name."""
     for name in sorted(_controllers(world) if among is None else among, key=in_order):
         match world.controlled_as(name):
             case "ReplicaSet" | "ReplicationController":
@@ -138,7 +138,7 @@ def _of_replica_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
 
 
 def _of_paused(world: World, name: WorkloadName) -> Iterator[Unmade]:
-    """Pods of a Deployment that is paused before it has a ReplicaSet: it scales those it has, and makes no new one.
+    """Pods of a Deployment paused before it has a ReplicaSet: it scales existing ReplicaSets, and creates none.
 
     Source: pkg/controller/deployment/sync.go, sync
     """
@@ -191,7 +191,7 @@ def _state(pod: Pod) -> str:
 
 
 def _of_others(world: World, name: WorkloadName) -> Iterator[Unmade]:
-    """For controllers that make pods one by one: those refused, and those that wait for another to end."""
+    """Pods of controllers that create them one by one: refused pods, and pods that wait for another to end."""
     if refused := world.api_server.refused.get(name):
         yield Unmade(name, len(refused.pods), refused.message, is_refused=True)
     if world.controlled_as(name) in ("Job", OPERATOR) and not world.makes_none(name):

@@ -1,4 +1,4 @@
-"""Judgment of what happens in a fork: a baseline, events one after another, and what differs after each.
+"""Judgment of events in a fork: a baseline, events one after another, and the difference after each.
 
 Names do not show the cause: where one pod of a workload waits and another is evicted, the first may take the place of
 the second, whose successor waits under a new name. So pods are counted by workload. What is under way in a snapshot
@@ -65,7 +65,7 @@ def judged_as_it_stands(world: World, is_asked: Callable[[WorkloadName], bool] =
 
 
 def _never_ready(world: World) -> Iterator[WorkloadName]:
-    """ReplicaSets of Deployments with pods on working nodes, none of which is ready."""
+    """ReplicaSets of Deployments with pods on working nodes, and none of them ready."""
     silent = {"", *(node.metadata.name for node in world.living.nodes.objects if is_silent(node))}
     for name in world.workloads.replica_sets:
         if world.workloads.top_owner(name).kind == "Deployment":
@@ -79,7 +79,7 @@ def _pods(world: World, rollout: OngoingRollout) -> list[Pod]:
 
 
 def _rollouts(world: World) -> Iterator[tuple[WorkloadName, OngoingRollout]]:
-    """The Deployments with pods of an older template, or whose ReplicaSets do not have the desired number of replicas.
+    """Deployments with pods of an older template, or with more or fewer replicas than desired.
 
     Only Deployments that are known completely count: one of their ReplicaSets has their own template. A paused one may
     have none, and its controller only brings the ReplicaSets to its number; one of no replicas too, whatever it has.
@@ -120,7 +120,7 @@ def _is_outdated(stateful_set: StatefulSet, pod: Pod) -> bool:
 
 
 WorkloadFilter = Callable[[WorkloadName], bool]
-"""Filter of workloads whose pods count."""
+"""Filter of workloads to count."""
 Event = Callable[[World], object]
 """Something that happens in a world."""
 
@@ -131,7 +131,7 @@ class LostPart(Struct, frozen=True):
     domains: Mapping[str, Collection[str]]
     """Lost values by topology key."""
     nodes: Sequence[Node]
-    """Lost nodes, which still show what others of their groups are like."""
+    """Lost nodes, which are still models for other nodes of their groups."""
 
     def takes(self, node: Node) -> bool:
         """True if a new node, on another host, would be in the lost part."""
@@ -159,8 +159,9 @@ class Baseline(Struct, frozen=True, dict=True):
 
     @classmethod
     def settle(cls, world: World, grow: Grow | None = None) -> Self:
-        """Let ``world`` itself settle, and make it the baseline: missing pods are created and placed, so that only pods
-        that wait even then are pending before.
+        """Let ``world`` itself settle, and make it the baseline.
+
+        Missing pods are created and placed, so that only pods that wait even then count as pending before.
         """
         world.note_owners()
         # A Deployment lacks pods itself only while it is paused.
@@ -173,7 +174,6 @@ class Baseline(Struct, frozen=True, dict=True):
         return cls(world, happenings, grow)
 
     def trial(self, counts: WorkloadFilter = everything) -> Trial:
-        """Fork for events."""
         return Trial(self, self.world.fork(), counts)
 
     def ready(self, workload: WorkloadName) -> int:
@@ -208,7 +208,7 @@ class Trial:
         counts: WorkloadFilter = everything,
         happened: tuple[Happenings, ...] = (),
     ) -> None:
-        """``happened`` is what happened in ``world`` since the baseline, step by step."""
+        """``happened`` are the steps in ``world`` since the baseline."""
         self.baseline, self.world, self.counts, self.happened = baseline, world, counts, happened
         self._growth: AutoscalingReport | None = None
         # What an owner that is nowhere to be seen is to have is what it had then.
@@ -256,11 +256,11 @@ class ShortWorkload(Struct, frozen=True, gc=False):
     """A workload with fewer ready pods than desired, and than before."""
 
     workload: WorkloadName
-    wanted: int
+    desired: int
     ready_before: int
     ready: int
     lacking: int
-    """Number of its pods pending or not created, beyond those before."""
+    """Number of its pods pending or not created, above the number before."""
     controller_unknown: bool = False
     """True if its controller may create other pods: it is not modeled, or waits for a pod that finalizers keep."""
 
@@ -282,13 +282,13 @@ class Difference(Struct, frozen=True, dict=True):
     def waiting(self) -> Sequence[Waiting]:
         """Pods without a node, of each workload only the surplus over before: the last to come."""
         before, now = self.baseline.waiting, Counter[WorkloadName]()
-        waiting = [(workload_of(self.world, each.pod), each) for each in self.world.waiting]
+        waiting = [(workload_of(self.world, waiting_pod.pod), waiting_pod) for waiting_pod in self.world.waiting]
         more: list[Waiting] = []
         # Those that waited before have come before the others of their workload.
-        for workload, each in waiting:
+        for workload, waiting_pod in waiting:
             now[workload] += 1
             if now[workload] > before.get(workload, 0) and self.counts(workload):
-                more.append(each)
+                more.append(waiting_pod)
         return more
 
     @cached_property
@@ -322,21 +322,22 @@ class Difference(Struct, frozen=True, dict=True):
 
     @cached_property
     def _departures(self) -> Sequence[Departure]:
-        gone = (pod for step in self.happened for pod in step.departures)
-        return [pod for pod in gone if self.counts(workload_of(self.world, pod.pod))]
+        departures = (departure for step in self.happened for departure in step.departures)
+        return [departure for departure in departures if self.counts(workload_of(self.world, departure.pod))]
 
     @property
     def lost_unasked(self) -> Sequence[Departure]:
         """Pods that no controller recreates, and that nobody evicted or deleted."""
-        return [gone for gone in self._departures if gone.is_lost_for_good and gone.why not in _ASKED_FOR]
+        lost_pods = (departure for departure in self._departures if departure.is_lost_for_good)
+        return [departure for departure in lost_pods if departure.why not in _ASKED_FOR]
 
     @property
     def broken_budgets(self) -> Mapping[str, Sequence[Departure]]:
         """Disruption budgets, NAMESPACE/name, that preemption violated, with the evicted pods."""
         broken: dict[str, list[Departure]] = {}
-        for gone in self._departures:
-            for name in gone.broken_budgets:
-                broken.setdefault(f"{gone.pod.metadata.namespace}/{name}", []).append(gone)
+        for departure in self._departures:
+            for name in departure.broken_budgets:
+                broken.setdefault(f"{departure.pod.metadata.namespace}/{name}", []).append(departure)
         return broken
 
     @property
@@ -346,12 +347,12 @@ class Difference(Struct, frozen=True, dict=True):
 
     @cached_property
     def short(self) -> Sequence[ShortWorkload]:
-        """Workloads with fewer ready pods than desired, and than before, without those that run on every node."""
+        """Workloads with fewer ready pods than desired, and than before, except for workloads with a pod per node."""
         return [short for name in self.touched_workloads if (short := self._short(name)) is not None]
 
     @cached_property
     def touched_workloads(self) -> Sequence[WorkloadName]:
-        """Workloads with pods that came, went or changed, without those that run on every node."""
+        """Workloads with pods that came, went or changed, except for workloads with a pod per node."""
         changed = (
             name for name in self._changed_workloads if name.kind not in GO_WITH_THEIR_NODES and self.counts(name)
         )
@@ -363,12 +364,12 @@ class Difference(Struct, frozen=True, dict=True):
 
     def _short(self, name: WorkloadName) -> ShortWorkload | None:
         before, ready = self.baseline.ready(name), ready_pods(self.world, name)
-        if ready >= before or ready >= (wanted := desired_replicas(self.world, name)):
+        if ready >= before or ready >= (desired := desired_replicas(self.world, name)):
             return None
         lacking, owners = self.pending[name] + self.not_made[name], self.world.owners_below(name)
         return ShortWorkload(
             workload=name,
-            wanted=wanted,
+            desired=desired,
             ready_before=before,
             ready=ready,
             lacking=lacking,

@@ -1,4 +1,4 @@
-"""Report of what happened in a world, and the budgets that let no pod of the workloads in question go now."""
+"""Reports on happenings in a world, and on pods that disruption budgets protect now."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
-    for gone in happenings.departures:
-        if gone.made_room_for is not None:
-            owner = controller_of(gone.pod)
+    for departure in happenings.departures:
+        if departure.made_room_for is not None:
+            owner = controller_of(departure.pod)
             yield PreemptedPod(
-                pod=full_name(gone.pod),
-                node=gone.pod.spec.node_name,
+                pod=full_name(departure.pod),
+                node=departure.pod.spec.node_name,
                 owner=None if owner is None else f"{owner.kind}/{owner.name}",
-                made_room_for=full_name(gone.made_room_for),
-                broken_budgets=gone.broken_budgets,
+                made_room_for=full_name(departure.made_room_for),
+                broken_budgets=departure.broken_budgets,
             )
 
 
@@ -80,7 +80,8 @@ def skew_changes(
     world: World, before: Cluster, step: Happenings, of: Callable[[Pod], WorkloadName | None]
 ) -> dict[WorkloadName, tuple[SkewChange, ...]]:
     """Skew, before and after a step, of each constraint in force for workloads with moved or waiting pods."""
-    pods = (*(gone.pod for gone in step.departures), *step.placed, *(waiting.pod for waiting in world.waiting))
+    removed_pods = (departure.pod for departure in step.departures)
+    pods = (*removed_pods, *step.placed, *(waiting.pod for waiting in world.waiting))
     # The last one speaks for the workload: its template is the newest.
     newest = {workload: pod for pod in pods if (workload := of(pod)) is not None}
     return {
@@ -121,16 +122,16 @@ class CountedWorkloads:
 
     def __init__(self, world: World, counts: Callable[[WorkloadName], bool]) -> None:
         self._world, self._counts = world, counts
-        self._known: dict[WorkloadName, WorkloadName | None] = {}
+        self._workloads: dict[WorkloadName, WorkloadName | None] = {}
 
     def __call__(self, pod: Pod) -> WorkloadName | None:
         """The pod itself where nothing controls it; None where it does not count."""
         owner = self._world.book.owner_of(pod)
         if owner is None:
             return self._if_counted(workload_of(self._world, pod))
-        if owner not in self._known:
-            self._known[owner] = self._if_counted(self._world.workloads.top_owner(owner, [pod]))
-        return self._known[owner]
+        if owner not in self._workloads:
+            self._workloads[owner] = self._if_counted(self._world.workloads.top_owner(owner, [pod]))
+        return self._workloads[owner]
 
     def _if_counted(self, workload: WorkloadName) -> WorkloadName | None:
         return workload if self._counts(workload) else None
@@ -141,7 +142,7 @@ WorkloadOf = Callable[[Pod], WorkloadName | None]
 
 
 def movable_workloads(world: World, is_asked: Callable[[WorkloadName], bool]) -> WorkloadOf:
-    """Lookup of an active pod's workload, if it is asked about and its pods can run on other nodes."""
+    """Lookup of an active pod's workload, if ``is_asked`` accepts it and its pods can run on other nodes."""
     counted = CountedWorkloads(world, moving(is_asked))
     return lambda pod: counted(pod) if is_active(pod) else None
 

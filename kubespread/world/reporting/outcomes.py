@@ -40,7 +40,7 @@ from kubespread.world.store.waiting import Waiting
 
 Row = TypeVar("Row", bound=Outcome)
 _USUAL, _PODS = ("cpu", "memory"), "pods"
-_HELD = "pods are terminating on nodes that do not answer, and only made again once they are gone"
+_TERMINATING = "pods are terminating on nodes that do not answer, and only made again once they are gone"
 _STAYS = "pods are not ready on nodes that do not answer, and are not evicted there"
 _FEWER = "its controller makes no more pods"
 _UNKNOWN = "whether its controller makes lost pods again is not known"
@@ -80,14 +80,14 @@ def outcome(
     world, step = difference.world, difference.happened[-1]
     before = before or difference.baseline.world.cluster
     of = CountedWorkloads(world, moves or difference.counts)
-    gone = [each for each in step.departures if of(each.pod) is not None]
+    departures = [departure for departure in step.departures if of(departure.pod) is not None]
     return row(
         name=name,
         troubles=(*first, *_troubles(difference)),
         workloads=tuple(_workloads(difference, of, skew_changes(world, before, step, of) if has_skew else {})),
         placed=sum(of(pod) is not None for pod in step.placed),
-        gone=len(gone),
-        lost=tuple(full_name(each.pod) for each in gone if each.is_lost_for_good),
+        gone=len(departures),
+        lost=tuple(full_name(departure.pod) for departure in departures if departure.is_lost_for_good),
         preempted=tuple(preempted_pods(step)),
         down=tuple(filter(difference.counts, dict.fromkeys(step.down))),
         nodes=_nodes(before, world.cluster),
@@ -110,14 +110,14 @@ def refusals(plan: DrainPlan) -> Iterator[Trouble]:
 
 def staying(blocked: Iterable[BlockedPod]) -> Iterator[Trouble]:
     """Yield evictions that the API server refuses, then pods that finalizers keep."""
-    for each in sorted(blocked, key=lambda each: is_kept(each.pod)):
-        kind: TroubleKind = "finalizer" if is_kept(each.pod) else "blocked"
-        why = f"{each.message} {each.cause}".strip()
-        yield Trouble(kind=kind, subject=full_name(each.pod), why=why, certain=kind == "blocked")
+    for blocked_pod in sorted(blocked, key=lambda blocked_pod: is_kept(blocked_pod.pod)):
+        kind: TroubleKind = "finalizer" if is_kept(blocked_pod.pod) else "blocked"
+        why = f"{blocked_pod.message} {blocked_pod.cause}".strip()
+        yield Trouble(kind=kind, subject=full_name(blocked_pod.pod), why=why, certain=kind == "blocked")
 
 
 def _troubles(difference: Difference) -> Iterator[Trouble]:
-    """In the order of their kinds: what the last step did, then what lacks since the baseline."""
+    """Yield troubles in the order of their kinds: first of the last step, then lacking pods since the baseline."""
     step = difference.happened[-1]
     for refused in step.refused:
         yield from refusals(refused.plan)
@@ -128,12 +128,12 @@ def _troubles(difference: Difference) -> Iterator[Trouble]:
 
 def lasting(difference: Difference) -> Iterator[Trouble]:
     """Yield permanent damage of the last step: pods that nothing recreates, and budgets violated by preemption."""
-    last = {id(gone) for gone in difference.happened[-1].departures}
-    for gone in difference.lost_unasked:
-        if id(gone) in last:
-            yield Trouble(kind="lost", subject=workload_of(difference.world, gone.pod))
+    last = {id(departure) for departure in difference.happened[-1].departures}
+    for departure in difference.lost_unasked:
+        if id(departure) in last:
+            yield Trouble(kind="lost", subject=workload_of(difference.world, departure.pod))
     for budget, pods in difference.broken_budgets.items():
-        if broken := [gone for gone in pods if id(gone) in last]:
+        if broken := [departure for departure in pods if id(departure) in last]:
             namespace, _, name = budget.partition("/")
             yield Trouble(kind="budget", subject=NamespacedName(namespace, name), count=len(broken))
 
@@ -145,7 +145,7 @@ def lacking(difference: Difference) -> Iterator[Trouble]:
         yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
     is_unknown = growth is not None and bool(growth.unknown_groups)
     reasons = {} if growth is None else growth.waiting_reasons
-    for workload, first in _first_of_each(difference.waiting, CountedWorkloads(world, difference.counts)).items():
+    for workload, first in _first_by_workload(difference.waiting, CountedWorkloads(world, difference.counts)).items():
         on = _node_prefix(difference, workload) if workload.kind == "DaemonSet" else ""
         why, reason = f"{on}{world.message(first)}", reasons.get(workload)
         why = f"{why.rstrip('.')} ({reason})" if reason else why
@@ -153,15 +153,15 @@ def lacking(difference: Difference) -> Iterator[Trouble]:
         yield Trouble(kind="pending", subject=workload, count=number, why=why, certain=not is_unknown)
     for short in difference.short:
         if not short.lacking:
-            why = f"{short.ready:,} of {short.wanted:,} ready, {short.ready_before:,} before"
-            number = min(short.wanted, short.ready_before) - short.ready
+            why = f"{short.ready:,} of {short.desired:,} ready, {short.ready_before:,} before"
+            number = min(short.desired, short.ready_before) - short.ready
             is_known = not short.controller_unknown
             yield Trouble(kind="short", subject=short.workload, count=number, why=why, certain=is_known)
 
 
 def _node_prefix(difference: Difference, daemon_set: WorkloadName) -> str:
     """``on n1, n2: ``: the nodes that its waiting pods are for."""
-    pods = (each.pod for each in difference.waiting if workload_of(difference.world, each.pod) == daemon_set)
+    pods = (waiting.pod for waiting in difference.waiting if workload_of(difference.world, waiting.pod) == daemon_set)
     return f"on {some_of(sorted(map(node_of, pods)), _MAX_NAMED)}: "
 
 
@@ -172,15 +172,15 @@ def lacking_now(world: World, counts: WorkloadFilter = everything) -> Iterator[T
             yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
     of = CountedWorkloads(world, counts)
     pending = Counter(of(waiting.pod) for waiting in world.waiting)
-    for workload, first in _first_of_each(world.waiting, of).items():
+    for workload, first in _first_by_workload(world.waiting, of).items():
         yield Trouble(kind="pending", subject=workload, count=pending[workload], why=world.message(first))
 
 
-def _first_of_each(waiting: Iterable[Waiting], of: CountedWorkloads) -> dict[WorkloadName, Waiting]:
+def _first_by_workload(waiting: Iterable[Waiting], of: CountedWorkloads) -> dict[WorkloadName, Waiting]:
     first: dict[WorkloadName, Waiting] = {}
-    for each in waiting:
-        if (workload := of(each.pod)) is not None:
-            first.setdefault(workload, each)
+    for waiting_pod in waiting:
+        if (workload := of(waiting_pod.pod)) is not None:
+            first.setdefault(workload, waiting_pod)
     return first
 
 
@@ -188,11 +188,12 @@ def _workloads(
     difference: Difference, of: CountedWorkloads, skews: Mapping[WorkloadName, Sequence[SkewChange]]
 ) -> Iterator[WorkloadChange]:
     world, step = difference.world, difference.happened[-1]
-    gone, created, silenced = (
-        Counter(map(of, pods)) for pods in ((gone.pod for gone in step.departures), step.created, step.silenced)
+    departures, created, silenced = (
+        Counter(map(of, pods))
+        for pods in ((departure.pod for departure in step.departures), step.created, step.silenced)
     )
     landed = _landings(world, step, of)
-    charged, waiting = (_first_of_each(pods, of) for pods in (difference.waiting, world.waiting))
+    charged, waiting = (_first_by_workload(pods, of) for pods in (difference.waiting, world.waiting))
     short = {short.workload: short for short in difference.short}
     for name in difference.touched_workloads:
         if name.kind == "Pod":
@@ -208,7 +209,7 @@ def _workloads(
             unmade=difference.not_made[name],
             why=_reason(world, name, charged.get(name), waiting.get(name)) if name in short else "",
             controller_unknown=name in short and short[name].controller_unknown,
-            gone=gone[name],
+            gone=departures[name],
             created=created[name],
             landed=landed.get(name, {}),
             skew=tuple(skews.get(name, ())),
@@ -216,9 +217,7 @@ def _workloads(
 
 
 def _landings(world: World, step: Happenings, of: CountedWorkloads) -> dict[WorkloadName, dict[str, int]]:
-    """Count where the pods that were placed are, by workload and node; those that went on from there count where they
-    are last.
-    """
+    """Count the placed pods that stay, by workload and node; a pod placed again counts on its last node."""
     landed: dict[WorkloadName, dict[str, int]] = {}
     for key, pod in {key_of(pod): pod for pod in step.placed}.items():
         node, workload = pod.spec.node_name, of(pod)
@@ -244,7 +243,7 @@ def _reason(world: World, workload: WorkloadName, charged: Waiting | None, waiti
     if any(is_active(pod) for pod, _ in silent):
         return _STAYS
     if any(world.waits_for_the_end(pod, owner) for pod, owner in silent):
-        return _HELD
+        return _TERMINATING
     if waiting is not None:
         return world.message(waiting)
     none = _FEWER if all(map(world.is_known, owners)) else _UNKNOWN
@@ -258,7 +257,7 @@ def _nodes(before: Cluster, now: Cluster) -> NodesChange:
     states = {}
     for node, was in zip(now.nodes.objects, same, strict=True):
         if node is not was:
-            closed, was_closed = (() if each is None else tuple(closing_states(each)) for each in (node, was))
+            closed, was_closed = (() if version is None else tuple(closing_states(version)) for version in (node, was))
             if closed != was_closed:
                 states[node.metadata.name] = closed
     return NodesChange(
@@ -278,13 +277,13 @@ def resources_of(cluster: Cluster) -> tuple[str, ...]:
 
 def amounts_of(cluster: Cluster, resources: Sequence[str]) -> Iterator[tuple[str, Counts, Counts]]:
     """Yield resource, requested amounts and allocatable amounts of all nodes."""
-    taken, nodes = cluster.running.usage, cluster.nodes
+    usage, nodes = cluster.running.usage, cluster.nodes
     none = np.zeros(len(cluster), dtype=np.int64)
     for name in resources:
         if name == _PODS:
-            yield name, taken.pod_count, nodes.allowed_pods
+            yield name, usage.pod_count, nodes.allowed_pods
         else:
-            yield name, taken.requested.get(name, none), nodes.allocatable.get(name, none)
+            yield name, usage.requested.get(name, none), nodes.allocatable.get(name, none)
 
 
 def percent_of(requested: int, allocatable: int) -> int | None:
@@ -293,17 +292,17 @@ def percent_of(requested: int, allocatable: int) -> int | None:
 
 
 def changed_loads(before: Cluster, now: Cluster) -> Iterator[NodeLoad]:
-    """Yield loads of new nodes, and of those with changed requests."""
+    """Yield loads of new nodes, and of nodes with changed requests."""
     resources = list(dict.fromkeys((*resources_of(before), *resources_of(now))))
     names, were = now.nodes.names, before.nodes.index
     # Hardly any change is one of nodes.
     are_same = names == before.nodes.names
     places = np.arange(len(names)) if are_same else np.array([were.get(name, -1) for name in names], dtype=np.intp)
-    kept, changed = np.flatnonzero(places >= 0), places < 0
+    common, changed = np.flatnonzero(places >= 0), places < 0
     amounts = list(amounts_of(now, resources))
     for (_, *old), (_, *new) in zip(amounts_of(before, resources), amounts, strict=True):
         for was, is_now in zip(old, new, strict=True):
-            changed[kept] |= was[places[kept]] != is_now[kept]
+            changed[common] |= was[places[common]] != is_now[common]
     for position in np.flatnonzero(changed).tolist():
         percent = {name: percent_of(int(used[position]), int(total[position])) for name, used, total in amounts}
         yield NodeLoad(node=names[position], pods=int(now.running.usage.pod_count[position]), percent=percent)

@@ -131,14 +131,14 @@ class ApiServer(Forking):
         time: datetime,
         assume: Callable[[Iterable[str]], None],
     ) -> None:
-        """``assume`` records what has to be assumed to admit a pod."""
+        """``assume`` records the assumptions for admitting a pod."""
         self._plugins, self._version, self._objects, self._assume = plugins, version, objects, assume
         self._is_noted = False
-        """True if what has to be assumed to admit pods is recorded."""
+        """True if the assumptions for admitting pods are recorded."""
         self.refused: dict[WorkloadName, RefusedPods] = {}
         """By controller; a bare pod is its own."""
         self._admitted: dict[int, tuple[Pod, Pod | ForbiddenError]] = {}
-        """By template, which is kept for that, what is stored, or why nothing is. Forks share it."""
+        """Stored pod or refusal by the id of a template, which must not be freed. Forks share it."""
         self._has_quotas = plugins.enabled and plugins.resource_quota
         self._ledger = Ledger(with_usage(objects.get(ResourceQuota), pods) if self._has_quotas else ())
         self._uncharged = {key_of(pod) for pod in pods if not is_charged(pod, time)} if self._ledger else set[PodKey]()
@@ -146,7 +146,7 @@ class ApiServer(Forking):
 
     @property
     def quotas(self) -> Sequence[ResourceQuota]:
-        """The quotas that are kept, with what they count as used now."""
+        """Enforced quotas with their current usage."""
         return self._ledger.quotas
 
     def quotas_in(self, objects: ClusterObjects) -> ClusterObjects:

@@ -36,9 +36,7 @@ class Chance(Struct, frozen=True):
     volume: PickVolume = first_volume
     """Choice among equal volumes for a claim."""
     turns: Turns = as_they_come
-    """Order of unordered things: nodes that fail together, equal nodes and pods in preemption, concurrent controllers,
-    domains that suit a gang equally.
-    """
+    """Order of failing nodes, of equal nodes and pods in preemption, of controllers, and of a gang's equal domains."""
     scheduler_is_faster: Callable[[], bool] = bool
     """True if pods are placed before the next controller is done."""
     search: Callable[[int], Search] = lambda _: Search(samples=False)
@@ -56,7 +54,7 @@ class Chance(Struct, frozen=True):
 
         return cls(
             some_of,
-            lambda _cluster, _found, equals: int(equals[drawn.randrange(len(equals))]),
+            lambda _cluster, _result, equals: int(equals[drawn.randrange(len(equals))]),
             drawn.choice,
             lambda equals: drawn.sample(equals, len(equals)),
             lambda: drawn.random() < _FASTER,
@@ -65,7 +63,7 @@ class Chance(Struct, frozen=True):
 
 
 def runs_worth(happened: Sequence[Happenings]) -> int:
-    """Number of runs in all, given what ``happened`` in the first."""
+    """Number of runs in all, by the happenings of the first."""
     if not any(one.by_chance for one in happened):
         return 1
     moves = sum(len(one.placed) + len(one.departures) for one in happened)
@@ -79,7 +77,7 @@ def seeds(seed: int | None, runs: int) -> Iterator[int]:
 
 
 def notes_on_runs(seed: int | None, runs: int) -> Iterator[str]:
-    """Yield what seeds decide, if there are several."""
+    """Yield a note on the choices that seeds make, unless the only run has none."""
     if seed is not None or runs > 1:
         first = "" if seed is not None else "; the first has none: ties go in kube-scheduler's own order, picks by name"
         yield (

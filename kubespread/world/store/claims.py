@@ -25,9 +25,9 @@ def creation(
             continue
         volumes = storage.volumes.values() if claim.spec.volume_name else storage.volumes_for(claim)
         volume = volume_for(claim, volumes, storage.classes.get(storage_class_name(claim)), pick)
-        made = StorageChange([claim])
+        claim_change = StorageChange([claim])
         if volume is not None:
-            made = StorageChange([bound_claim(claim, volume)], [bound_volume(claim, volume)])
-            storage = storage.apply(made)
-        change = change.followed_by(made)
+            claim_change = StorageChange([bound_claim(claim, volume)], [bound_volume(claim, volume)])
+            storage = storage.apply(claim_change)
+        change = change.followed_by(claim_change)
     return change

@@ -1,4 +1,4 @@
-"""Direct controllers of pods: what must be known of them to make and delete pods.
+"""Direct controllers of pods, with the state that creating and deleting pods depends on.
 
 What is being rolled out in a world.
 """
@@ -94,7 +94,7 @@ class Owner(Struct):
     template: Pod | None = None
     """Template of its pods; None if unknown yet."""
     pods_to_recreate: list[Pod] = field(default_factory=list)
-    """Lost pods to recreate as they were: those of a StatefulSet or Job differ."""
+    """Lost pods to recreate unchanged; each pod of a StatefulSet or Job differs."""
     number: int = 0
     """Number in the name of its last new pod."""
     failures: int = 0
@@ -203,7 +203,7 @@ class Workloads:
         return LabelSelector(match_labels={key: value for key, value in labels if key not in _OF_ONE})
 
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
-        """Yield those of ``objects`` without an existing namesake of the same kind."""
+        """Yield the ``objects`` without an existing namesake of the same kind."""
         for obj in objects:
             if not any(are_namesakes(stored, obj) for stored in self.objects.get(type(obj))):
                 yield obj
@@ -216,8 +216,8 @@ class Workloads:
         """
         if name.kind != "ReplicaSet":
             return name
-        if (known := self._top_owners.get(name)) is not None:
-            return known
+        if (top_owner := self._top_owners.get(name)) is not None:
+            return top_owner
         hashes = {pod.metadata.labels.get(TEMPLATE_HASH, "") for pod in pods}
         suffix = f"-{next(iter(hashes))}" if len(hashes) == 1 else "-"
         if len(suffix) > 1 and name.name.endswith(suffix):
@@ -226,7 +226,7 @@ class Workloads:
 
 
 class Adopters:
-    """Lookup of the controller that adopts a pod without one: the first whose selector matches it.
+    """Lookup of the controller that adopts a pod without one: the first with a matching selector.
 
     A StatefulSet adopts only pods with the name of one of its own.
 

@@ -120,7 +120,7 @@ class PodCount(NamedTuple):
 
 
 class PodBook(Forking):
-    """Pods by name, by node and by owner; those without a node are under the empty name."""
+    """Pods by name, by node and by owner; pods without a node are under the empty name."""
 
     _copied = ("_pods", "_on_node", "_of_owner", "_counts", "changed", "_own")
 
@@ -135,9 +135,9 @@ class PodBook(Forking):
         self._counts: dict[WorkloadName, PodCount] = {}
         """Counts for the owners that `count` was called for, kept up from then on."""
         self.changed: set[WorkloadName] = set()
-        """The owners whose pods have come, gone or changed since this was emptied, in all forks on the way."""
+        """Owners of pods that have come, gone or changed since this was emptied, in all forks on the way."""
         self._own: set[str] = set()
-        """The nodes and owners whose pods no fork shares: those of others are copied before they change."""
+        """Nodes and owners with pods that no fork shares: all other pods are copied before they change."""
         for pod in pods:
             self.add(pod)
 

@@ -71,8 +71,6 @@ from kubespread.world.store.waiting import LivingCluster, Queue, SchedulerOf, Wa
 
 
 class WorldSettings(Struct, frozen=True):
-    """Settings of a world."""
-
     scheduler_of: SchedulerOf
     making: Making
     time: datetime.datetime
@@ -88,7 +86,8 @@ class WorldSettings(Struct, frozen=True):
     assumed: dict[str, None] = field(default_factory=dict)
     """Shared record of assumptions about the cluster."""
     stops_at_once: bool = False
-    """True if deleted or evicted pods are gone before their successors are placed, as with a kubelet that runs nothing.
+    """True if deleted pods are gone before their successors are placed, as with a kubelet that runs nothing.
+
     Otherwise, and for preempted pods, successors are placed while they keep their room.
     """
 
@@ -110,7 +109,7 @@ def _operator_of(api_version: str, kind: str) -> Operator | None:
 
 @cache
 def _controller_of(api_version: str, kind: str) -> str:
-    """The kind whose controller handles objects of another."""
+    """Kind of the controller that handles objects of a kind."""
     if (operator := _operator_of(api_version, kind)) is not None and operator.remakes:
         return operator.acts_as or OPERATOR
     return kind if pod_creator(api_version, kind) is not None else full_kind(api_version, kind)
@@ -121,7 +120,7 @@ class Start(Struct, frozen=True):
 
     pods: Sequence[Pod]
     listed: Mapping[int, Pod]
-    """Pods as listed, by the id of those taken to be ready."""
+    """Pods as listed, by the id of the copy that is assumed to be ready."""
     objects: ClusterObjects
     cluster: Cluster
     book: PodBook
@@ -130,14 +129,14 @@ class Start(Struct, frozen=True):
     def build(cls, nodes: Sequence[Node], pods: Sequence[Pod], objects: ClusterObjects) -> Self:
         listed: dict[int, Pod] = {}
         if not all(map(readiness_known, pods)):
-            taken = [pod if readiness_known(pod) else taken_to_be_ready(pod) for pod in pods]
-            listed = {id(pod): was for pod, was in zip(taken, pods, strict=True) if pod is not was}
-            pods = taken
+            assumed = [pod if readiness_known(pod) else taken_to_be_ready(pod) for pod in pods]
+            listed = {id(pod): was for pod, was in zip(assumed, pods, strict=True) if pod is not was}
+            pods = assumed
         return cls(pods, listed, objects, Cluster.build(nodes, pods, objects), PodBook(pods, Adopters(objects)))
 
 
 class Store(Forking):
-    """One cluster through time: its state, its changes, and what happened."""
+    """One cluster through time: its state, its changes and its happenings."""
 
     _copied = ("dirty", "watchers", "_top_owners", "_below", "leaving")
     _forked = ("living", "book", "queue", "api_server", "owners", "rollouts", "stateful_sets")
@@ -172,9 +171,7 @@ class Store(Forking):
         """Pods that their kubelets are about to stop, and why."""
         self.happenings = Happenings()
         self.origin: Self | None = None
-        """The world that this is a fork of, if that stays as it is: what its controllers are to have is read there,
-        once for all forks.
-        """
+        """World that this was forked from, if it does not change: owners are looked up there, once for all forks."""
         waiting = (pod for pod in self.book if not pod.spec.node_name and is_active(pod))
         self.queue.add_all(sorted(waiting, key=lambda pod: pod.metadata.creation_timestamp))
 
@@ -287,15 +284,15 @@ class Store(Forking):
             self._note_above(name, self.book.pods_of(name))
 
     def _note_above(self, name: WorkloadName, pods: Sequence[Pod]) -> None:
-        """Note what ``name`` belongs to, unless that is known."""
+        """Record the top-level workload of ``name``, the first time."""
         if name not in self._top_owners:
             above = self._top_owners[name] = self.workloads.top_owner(name, pods)
             self._below[above] = (*self._below.get(above, ()), name)
 
     def top_owner(self, owner: WorkloadName) -> WorkloadName:
         """Top-level workload of the pods that ``owner`` creates: the Deployment of a ReplicaSet."""
-        known = self._top_owners.get(owner)
-        return self.workloads.top_owner(owner, self.book.pods_of(owner)) if known is None else known
+        above = self._top_owners.get(owner)
+        return self.workloads.top_owner(owner, self.book.pods_of(owner)) if above is None else above
 
     def change_nodes(self, change: NodeChange) -> None:
         """Add, change and remove nodes, with the pods on removed ones."""
@@ -364,9 +361,9 @@ class Store(Forking):
 
     def remove(self, pods: Iterable[Pod], why: str) -> None:
         """Remove pods from the API; their owners are reconciled."""
-        gone: list[tuple[Pod, int]] = []
+        removed_pods: list[tuple[Pod, int]] = []
         for pod in pods:
-            self._note_gone(pod, why)
+            self._note_departure(pod, why)
             self.book.remove(pod)
             self.api_server.note_removal(pod)
             if self._budgets is not None:
@@ -376,9 +373,9 @@ class Store(Forking):
             self._forget_nomination(pod)
             position = self._position(pod)
             if position is not None:
-                gone.append((pod, position))
-        if gone:
-            self.living.change(gone=gone)
+                removed_pods.append((pod, position))
+        if removed_pods:
+            self.living.change(removed_pods=removed_pods)
 
     def delete(self, pods: Iterable[Pod], why: str) -> None:
         """Delete pods.
@@ -386,20 +383,20 @@ class Store(Forking):
         Those with a grace period terminate, and keep their room until `let_go`, or for good if their kubelet is silent.
         Those that finalizers keep stay without room.
         """
-        at_once, staying, gone = self.surroundings.stops_at_once and why != PREEMPTED, list[Pod](), list[Pod]()
+        at_once, staying, ending = self.surroundings.stops_at_once and why != PREEMPTED, list[Pod](), list[Pod]()
         for pod in pods:
             position = self._position(pod)
             if position is None or pod.spec.termination_grace_period_seconds == 0:
-                gone.append(pod)
+                ending.append(pod)
             elif is_silent(self.living.nodes.objects[position]):
                 staying += filter(is_active, [pod])
             elif at_once:
-                gone.append(pod)
+                ending.append(pod)
             else:
                 self.leaving[key_of(pod)] = why
                 staying += filter(is_active, [pod])
         self._terminate(staying, why, preempt if why == PREEMPTED else terminating)
-        self._end(gone, why)
+        self._end(ending, why)
 
     def let_go(self) -> bool:
         """End all terminating pods that their kubelets can stop; True if there were any."""
@@ -409,47 +406,47 @@ class Store(Forking):
         return bool(going)
 
     def _end(self, pods: Sequence[Pod], why: str) -> None:
-        """Pods that are deleted have stopped: they are gone, but for those that finalizers keep."""
-        if kept := [pod for pod in pods if pod.metadata.finalizers]:
-            for pod in kept:
+        """Remove deleted pods that have stopped; pods with finalizers stay."""
+        if finalizing := [pod for pod in pods if pod.metadata.finalizers]:
+            for pod in finalizing:
                 self.queue.remove(pod)
                 self.leaving.pop(key_of(pod), None)
                 self._forget_nomination(pod)
-            self._terminate(kept, why, stop)
-        self.remove([pod for pod in pods if not pod.metadata.finalizers] if kept else pods, why)
+            self._terminate(finalizing, why, stop)
+        self.remove([pod for pod in pods if not pod.metadata.finalizers] if finalizing else pods, why)
 
     def _terminate(self, pods: Iterable[Pod], why: str, state: Callable[[Pod, str], Pod]) -> None:
         """Pods are deleted and stay: their kubelet does not answer, or has yet to, or finalizers keep them."""
         now = self.timestamp
         going = [(pod, state(pod, now)) for pod in pods]
         for pod, _ in going:
-            self._note_gone(pod, why, stays=True)
+            self._note_departure(pod, why, stays=True)
             if key_of(pod) not in self.leaving:
                 self.api_server.terminating(pod)
         self.change_pods(going)
 
     def change_pods(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
         """Change the state of pods on their nodes."""
-        come, gone = list[tuple[Pod, int]](), list[tuple[Pod, int]]()
+        added_pods, removed_pods = list[tuple[Pod, int]](), list[tuple[Pod, int]]()
         for old, new in changes:
             self.book.replace(old, new)
             self._note_changed(new)
             position = self._position(old)
             if position is not None:
-                gone.append((old, position))
+                removed_pods.append((old, position))
                 if new.status.phase not in ENDED_PHASES:
-                    come.append((new, position))
+                    added_pods.append((new, position))
             # Who looks after pods that terminate knows already.
             if is_active(new):
                 self._touch(self.book.owner_of(new))
-        if gone:
-            self.living.change(come, gone)
+        if removed_pods:
+            self.living.change(added_pods, removed_pods)
 
     def _note_changed(self, pod: Pod) -> None:
         if self._budgets is not None:
             self._budgets.note_change(pod)
 
-    def _note_gone(self, pod: Pod, why: str, *, stays: bool = False) -> None:
+    def _note_departure(self, pod: Pod, why: str, *, stays: bool = False) -> None:
         """``stays``: the pod is terminating from now on, and gone only when that is noted once more: soon, where its
         kubelet stops it.
         """

@@ -1,5 +1,5 @@
-"""The one cluster that everyone in a queue sees, what happened to it, in order, and kube-scheduler's queue of pods that
-wait for a node.
+"""The cluster that all pods of a queue see, with a journal of its changes, and kube-scheduler's queue of pods that wait
+for a node.
 
 They are tried by priority, then in the order they came; a pod that fits nowhere is tried again once something has
 changed, and preempts pods of lower priority where kube-scheduler would. What the topology spread constraints of a pod
@@ -39,14 +39,15 @@ from kubespread.world.store.pod_book import PodKey, key_of, reuse_if_alike
 
 _FIRST_SIZE = 1024
 _MOST_CHANGES = 1000
-"""Number of changes that what is newly prepared follows one by one."""
+"""Number of changes that a newly prepared pod follows one by one."""
 _MOST_CELLS = 6_000_000
 """Number of results that a cluster keeps, times the number of its nodes: each holds on to columns over all of them."""
 
 
 class _Journal:
-    """Journal of what happened, in order: the kind of a pod, its node, and whether it came (1) or left (-1). All else
-    that happens is a mark between these.
+    """Journal of changes, in order: the kind of a pod, its node, and whether it came (1) or left (-1).
+
+    All other changes are marks between these.
     """
 
     def __init__(self, begins: int) -> None:
@@ -83,19 +84,19 @@ class _Journal:
         return Moves(*self._rows[:, self._row(since) : self._row(until)])
 
 
-class _AskedPod(Struct, eq=False):
-    """Pods that forks ask for, prepared from the second time on."""
+class _SharedPod(Struct, eq=False):
+    """A pod that forks share, prepared when it is needed for the second time."""
 
     plugins: Framework
     pod: Pod
     prepared: PreparedPod | None = None
-    at: int = -1
+    position: int = -1
 
 
 class LivingCluster:
-    """A cluster through time: a journal of changes, and what was computed from it.
+    """A cluster through time: a journal of changes, and results computed from it.
 
-    Each result has a journal position, `at`, and follows later entries when it is needed. A fork begins with copies of
+    Each result has a position in the journal, and follows later entries when it is needed. A fork begins with copies of
     the results up to then.
     """
 
@@ -112,11 +113,11 @@ class LivingCluster:
         self._storage: StorageChange | None = None
         """Changes of claims and volumes since."""
         self.begun_at = self._changed_at = self._storage_at = 0
-        """Positions in the journal of the last changes: of positions of nodes or objects, which nothing follows;
-        of nodes or nominations; of claims and volumes.
+        """Journal positions of the last changes: of objects or positions of nodes, which nothing follows; of nodes or
+        nominations; of storage.
         """
-        self._answers, self._asked = Recent[Hashable](), Recent[tuple[int, int]]()
-        """Answers by signature; what forks ask for, by the identities of a profile and of a pod."""
+        self._answers, self._shared_pods = Recent[Hashable](), Recent[tuple[int, int]]()
+        """Answers by signature; pods that forks share, by the ids of a profile and of a pod."""
         self.most_kept = _MOST_CELLS // max(1, len(cluster))
         """Number of results with columns that are kept of a sort."""
 
@@ -124,16 +125,15 @@ class LivingCluster:
     def cluster(self) -> Cluster:
         if self._since or self._storage is not None:
             # Each by its own kind, as it leaves: one that only equals its template is of another than the journal says.
-            come, gone = _net(self._since)
+            added_pods, removed_pods = _net(self._since)
             joined = self._joined.apply(
-                ClusterChange(added_pods=come, removed_pods=gone, storage=self._storage), self.usage
+                ClusterChange(added_pods=added_pods, removed_pods=removed_pods, storage=self._storage), self.usage
             )
             self._joined, self._since, self._storage, self._joined_at = joined, [], None, self.length
         return self._joined
 
     @property
     def usage(self) -> NodeUsage:
-        """Current usage of all nodes."""
         if self._taken_at < self.length:
             self._usage = self._usage.move(self._joined.kinds, self._journal.moves(self._taken_at, self.length))
             self._taken_at = self.length
@@ -161,7 +161,7 @@ class LivingCluster:
         is_followed = cluster.objects is self._joined.objects and cluster.nodes.names is self.nodes.names
         self._joined, self._usage, self._since, self._storage = cluster, cluster.running.usage, [], None
         self._joined_at = self._taken_at = self._changed_at = self._journal.mark()
-        self._asked.clear()
+        self._shared_pods.clear()
         if not is_followed:
             self.begun_at, self._parent = self.length, None
             self.most_kept = _MOST_CELLS // max(1, len(cluster))
@@ -172,15 +172,17 @@ class LivingCluster:
         self._since.append((pod, node, 1))
         self._journal.add(kind, node, 1)
 
-    def change(self, come: Sequence[tuple[Pod, int]] = (), gone: Sequence[tuple[Pod, int]] = ()) -> None:
+    def change(self, added_pods: Sequence[tuple[Pod, int]] = (), removed_pods: Sequence[tuple[Pod, int]] = ()) -> None:
         """Record pods that came and went, each with its node."""
         # Who has which device depends on the order in which pods came and went.
-        in_turn = self._joined.claim_users.can_be_any or any(pod.spec.resource_claims for pod, _ in (*gone, *come))
+        in_turn = self._joined.claim_users.can_be_any or any(
+            pod.spec.resource_claims for pod, _ in (*removed_pods, *added_pods)
+        )
         if in_turn or self._storage is not None:
             _ = self.cluster
-        self._journal.add_all(self._joined.moves(ClusterChange(added_pods=come, removed_pods=gone)))
-        self._since += [(pod, node, -1) for pod, node in gone]
-        self._since += [(pod, node, 1) for pod, node in come]
+        self._journal.add_all(self._joined.moves(ClusterChange(added_pods=added_pods, removed_pods=removed_pods)))
+        self._since += [(pod, node, -1) for pod, node in removed_pods]
+        self._since += [(pod, node, 1) for pod, node in added_pods]
         if in_turn:
             _ = self.cluster
 
@@ -192,9 +194,9 @@ class LivingCluster:
     def prepare(self, plugins: Framework, pod: Pod) -> tuple[PreparedPod, int]:
         """Prepared ``pod``, and its journal position. Raises SchedulingError."""
         is_bound, parent = self.is_bound(pod), self._unchanged_parent
-        if parent is not None and not is_bound and (known := parent._prepared_for_forks(plugins, pod)) is not None:
-            at = parent.length
-            return (known.fork(), at) if self._changed_at <= at else self.catch_up(known, at)
+        if parent is not None and not is_bound and (prepared := parent._prepared_for_forks(plugins, pod)) is not None:
+            position = parent.length
+            return (prepared.fork(), position) if self._changed_at <= position else self.catch_up(prepared, position)
         # As it is, or was a few changes ago: what is prepared follows them.
         cluster = self.cluster if is_bound or len(self._since) > _MOST_CHANGES else self._joined
         return plugins.prepare(cluster, pod), self._joined_at
@@ -206,16 +208,18 @@ class LivingCluster:
         return parent if parent is not None and parent.length == self._journal.begins else None
 
     def _prepared_for_forks(self, plugins: Framework, pod: Pod) -> PreparedPod | None:
-        """The pod prepared on this cluster as it is; None where it is asked for the first time."""
-        asked = self._asked.get_or_make((id(plugins), id(pod)), lambda: _AskedPod(plugins, pod), most=self.most_kept)
-        if asked.at < 0:
-            asked.at = 0
-        elif asked.prepared is None:
-            asked.prepared, asked.at = plugins.prepare(self.cluster, pod), self.length
-        elif asked.at < self.length:
-            moves = self._journal.moves(asked.at, self.length)
-            asked.prepared, asked.at = asked.prepared.carry_over(self.cluster, moves), self.length
-        return asked.prepared
+        """The pod prepared on this cluster as it is; None when it is needed for the first time."""
+        shared = self._shared_pods.get_or_make(
+            (id(plugins), id(pod)), lambda: _SharedPod(plugins, pod), most=self.most_kept
+        )
+        if shared.position < 0:
+            shared.position = 0
+        elif shared.prepared is None:
+            shared.prepared, shared.position = plugins.prepare(self.cluster, pod), self.length
+        elif shared.position < self.length:
+            moves = self._journal.moves(shared.position, self.length)
+            shared.prepared, shared.position = shared.prepared.carry_over(self.cluster, moves), self.length
+        return shared.prepared
 
     def is_bound(self, pod: Pod) -> bool:
         """True if the pod depends on claims, which are read from the current cluster."""
@@ -270,13 +274,15 @@ class LivingCluster:
 
 
 def _net(happened: Sequence[tuple[Pod, int, int]]) -> tuple[list[tuple[Pod, int]], list[tuple[Pod, int]]]:
-    """The pods that came and are still there, and those that were there before and left."""
+    """Pods that came and are still there, and pods that were there before and left."""
     net = dict[tuple[int, int], tuple[Pod, int]]()
     for pod, node, by in happened:
         key = id(pod), node
         net[key] = pod, net.get(key, (pod, 0))[1] + by
-    come, gone = ([(pod, node) for (_, node), (pod, by) in net.items() for _ in range(sign * by)] for sign in (1, -1))
-    return come, gone
+    added_pods, removed_pods = (
+        [(pod, node) for (_, node), (pod, by) in net.items() for _ in range(sign * by)] for sign in (1, -1)
+    )
+    return added_pods, removed_pods
 
 
 class Applicant:
@@ -291,7 +297,7 @@ class Applicant:
         self.pod, self.plugins, self._binds, self._candidates = pod, plugins, binds, candidates
         self._living = living
         self._placing: Placing | None = None
-        self._at = 0
+        self._position = 0
         self._tried_at = self._stuck_at = self.helpless_at = -1
         """Number of happenings when the pod was tried last, when it fitted nowhere, when preemption did not help."""
 
@@ -299,19 +305,19 @@ class Applicant:
         """Placement of the pod on the current cluster. Raises SchedulingError if a PreFilter fails."""
         living, placing = self._living, self._placing
         self._tried_at = living.length
-        if placing is not None and self._at == living.length:
+        if placing is not None and self._position == living.length:
             return placing
-        if placing is None or not living.can_be_followed(self.pod, self._at):
-            prepared, known = living.catch_up(*living.prepare(self.plugins, self.pod))
+        if placing is None or not living.can_be_followed(self.pod, self._position):
+            prepared, position = living.catch_up(*living.prepare(self.plugins, self.pod))
         else:
-            prepared, known = living.catch_up(placing.prepared, self._at)
+            prepared, position = living.catch_up(placing.prepared, self._position)
         if placing is not None and prepared is placing.prepared:
             living.bring_up_to_date(placing.answers)
         else:
             placing = Placing(prepared, living.answers_for(prepared), self._candidates, lambda: living.cluster)
-        if known < living.length:
-            placing.follow(living.moves(known))
-        self._placing, self._at = placing, living.length
+        if position < living.length:
+            placing.follow(living.moves(position))
+        self._placing, self._position = placing, living.length
         return placing
 
     def take(self, choice: Choice, pod: Pod | None = None) -> None:
@@ -320,7 +326,7 @@ class Applicant:
         binding = placing.binding(choice.node) if self._binds else None
         placing.place(choice.node)
         living.place(pod or self.pod, placing.kind.number, choice.node)
-        self._at = placing.answers.revision = living.length
+        self._position = placing.answers.revision = living.length
         if binding is not None:
             living.change_storage(binding)
 
@@ -344,7 +350,7 @@ class Applicant:
         return choice
 
     def forget(self) -> None:
-        """Release the columns: those of many workloads would take too much memory."""
+        """Release the columns: for many workloads they would take too much memory."""
         self._placing = None
 
 
@@ -383,7 +389,7 @@ class Waiting(Struct):
 
     pod: Pod
     template: Pod
-    """Shared by copies: what is true of one pod is true of all."""
+    """Shared by copies, which schedule identically."""
     before: Waiting | None = None
     """Entry of a pod before its nomination, by which it preempted others."""
 
