@@ -31,34 +31,34 @@ _KINDS = ("not modeled", "gap", "note", "admission")
 
 
 class _Note(NamedTuple):
-    whose: str
+    prefix: str
     kind: str
     text: str
     counts: bool
-    """True if it changes what an answer means: it is never left out."""
+    """True if it affects the meaning of the answer, and so is never left out."""
     is_of_cluster: bool
     """True if it is about the cluster and not about the answer: other notes come first."""
 
     def __str__(self) -> str:
-        return f"{self.whose}{self.kind}: {self.text}"
+        return f"{self.prefix}{self.kind}: {self.text}"
 
 
 def _few(notes: Sequence[_Note]) -> Iterator[str]:
-    """Yield those that always count; then as far as there is room one of each kind, then another."""
+    """Yield notes that always count, then as far as there is room one of each kind, then another."""
     ranks, ranked = dict[str, int](), list[tuple[int, int, int]]()
-    kept = {place for place, note in enumerate(notes) if note.counts}
+    shown = {place for place, note in enumerate(notes) if note.counts}
     for place, note in sorted(enumerate(notes), key=lambda item: item[1].is_of_cluster):
-        if place not in kept:
+        if place not in shown:
             rank = ranks[note.kind] = ranks.get(note.kind, -1) + 1
             ranked.append((rank, _KINDS.index(note.kind), place))
-    kept |= {place for _, _, place in sorted(ranked)[: max(_MOST_NOTES - len(kept), 1)]}
-    yield from (str(notes[place]) for place in sorted(kept))
-    if len(kept) < len(notes):
-        yield f"{count_of(len(notes) - len(kept), 'more note')} (-v shows all)"
+    shown |= {place for _, _, place in sorted(ranked)[: max(_MOST_NOTES - len(shown), 1)]}
+    yield from (str(notes[place]) for place in sorted(shown))
+    if len(shown) < len(notes):
+        yield f"{count_of(len(notes) - len(shown), 'more note')} (-v shows all)"
 
 
 def _fewest(notes: Sequence[_Note]) -> Iterator[str]:
-    """Yield the few that change most what an answer means, and how many others there are."""
+    """Yield the few most important notes, and the numbers of others."""
     loud = sorted((note for note in notes if note.kind == "gap" or note.counts), key=lambda note: not note.counts)
     shown = loud[:_MOST_ON_SCREEN]
     yield from map(str, shown)
@@ -70,7 +70,7 @@ def _fewest(notes: Sequence[_Note]) -> Iterator[str]:
 
 
 def read_of(cluster: Snapshot) -> Iterator[str]:
-    """Yield the source of the cluster, and what was read."""
+    """Yield the source of the cluster, and the numbers of objects read."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
     versions = {
@@ -112,21 +112,21 @@ class Answering(Struct, frozen=True):
         look: Look,
         beside: Sequence[tuple[str, Any]] = (),
     ) -> None:
-        """Write ``answer``, which ends with ``code``, and below it what accompanies it.
+        """Write ``answer``, which ends with ``code``, and its notes below it.
 
-        ``parts`` holds each report in it with the prefix of its notes; ``beside`` those that have the notes instead.
+        ``parts`` holds each report in it with the prefix of its notes; ``beside`` the reports with the notes instead.
         """
         answer = with_provenance(answer, sys.argv[1:])
         write = writers.get(self.format_to_write.name, IN_PIPE).load()
         if self.format_to_write.is_page and self.clusters:
             look = replace(look, drawn=drawn_for(answer, *self.clusters[-1]))
         width = look.width if look.rows is not None and self.format_to_write.name == "table" else None
-        said = [*self._remarks(parts, beside or parts, code, is_short=width is not None)]
+        remarks = [*self._remarks(parts, beside or parts, code, is_short=width is not None)]
         if width is not None and look.rows is not None and stderr_is_terminal():
-            said = [part for line in said for part in lines.folded_text(escape(line), width)]
-            look = replace(look, rows=max(look.rows - len(said), _LEAST_OF_ANSWER))
+            remarks = [part for line in remarks for part in lines.folded_text(escape(line), width)]
+            look = replace(look, rows=max(look.rows - len(remarks), _LEAST_OF_ANSWER))
         emit(write(answer, look))
-        for line in said:
+        for line in remarks:
             say(line)
 
     def _remarks(
@@ -144,38 +144,41 @@ class Answering(Struct, frozen=True):
             notes = [] if self.format_to_write.has_notes else self._notes(beside, code)
             yield from map(str, notes) if self.typed["verbose"] else _fewest(notes) if is_short else _few(notes)
         if not (is_quiet or has_tables or self.format_to_write.has_conclusion):
-            for whose, report in beside:
-                yield from (f"{whose}in doubt: {doubt}" for doubt in getattr(report, "doubts", ()))
+            for prefix, report in beside:
+                yield from (f"{prefix}in doubt: {doubt}" for doubt in getattr(report, "doubts", ()))
                 # The sides of a comparison have notes but no answers.
                 answer: Sequence[str] = getattr(report, "statements", ())
-                yield from (f"{whose}{sentence}" for sentence in (*answer[1:], *answer[:1]))
+                yield from (f"{prefix}{sentence}" for sentence in (*answer[1:], *answer[:1]))
             if len(beside) > len(parts):
                 yield parts[0][1].statements[0]
-        for whose, report in parts:
+        for prefix, report in parts:
             is_said = self.format_to_write.has_conclusion or not (is_quiet or has_tables)
             if report.unfinished is not None and not is_said:
-                yield f"{whose}{report.unfinished.sentence}"
+                yield f"{prefix}{report.unfinished.sentence}"
             for requirement in report.unmet:
-                yield f"requirement not met: {whose}{requirement}"
+                yield f"requirement not met: {prefix}{requirement}"
 
     def _notes(self, reports: Sequence[tuple[str, Any]], code: ExitCode) -> Sequence[_Note]:
-        """The notes on ``reports``; what all have is said once, and what the command's help says only with -v."""
+        """Notes on ``reports``: a note of all only once, and notes in the command's help only with -v."""
         of_clusters = {text for snapshot, scheduler in self.clusters for text in scheduler.notes(snapshot.origin)}
-        known = () if self.typed["verbose"] else self.never_modelled
-        texts = [[(kind, text) for kind, text in _texts(report) if text not in known] for _, report in reports]
-        common = [each for each in texts[0] if all(each in own for own in texts)]
+        in_help = () if self.typed["verbose"] else self.never_modelled
+        texts = [[(kind, text) for kind, text in _texts(report) if text not in in_help] for _, report in reports]
+        common = [note for note in texts[0] if all(note in notes for notes in texts)]
         own = [
-            (whose, *each) for (whose, _), own in zip(reports, texts, strict=True) for each in own if each not in common
+            (prefix, *note)
+            for (prefix, _), notes in zip(reports, texts, strict=True)
+            for note in notes
+            if note not in common
         ]
         return [
             _Note(
-                whose,
+                prefix,
                 kind,
                 text,
                 kind == "not modeled" or isinstance(text, Decisive) or (kind == "gap" and code is ExitCode.NO_CLUSTER),
                 text in of_clusters,
             )
-            for whose, kind, text in (*(("", *each) for each in common), *own)
+            for prefix, kind, text in (*(("", *note) for note in common), *own)
         ]
 
 

@@ -74,7 +74,7 @@ def _pods(field: FieldInfo, _kind: Any, option: Any) -> FieldForm:
 
     def value(typed: Argv) -> tuple[Any, ...]:
         if typed[place] or typed["filename"] or field.required:
-            pods = _asked_about(typed[place], typed, typed.snapshots, several=several)
+            pods = _subjects(typed[place], typed, typed.snapshots, several=several)
         else:
             is_stdin = option.is_piped and not typed.get(EVERYWHERE) and is_piped(typed.snapshots)
             pods = [STDIN] if is_stdin else []
@@ -97,13 +97,13 @@ def _scenario(field: FieldInfo, _kind: Any, option: Any) -> FieldForm:
     return FieldForm((place,), value)
 
 
-def _asked_about(
+def _subjects(
     words: Sequence[str], typed: Argv, sources: Sequence[str], *, several: bool = False
 ) -> list[str | ClusterWorkloads]:
-    """Everything that POD and -f name; else, where ``several`` may be meant, with -A or -l the workloads of the
-    cluster; else standard input when something is piped into it and the snapshot does not want it, else pod.yaml.
+    """Pods and workloads named by POD and -f, else the cluster's, else standard input or pod.yaml. Raises UsageError.
 
-    Raises UsageError.
+    The workloads of the cluster only with -A, --all or -l, where ``several`` may be chosen; standard input only if
+    something is piped into it that is not the snapshot.
     """
     files = typed["filename"]
     of_cluster = several and _asks_for_the_cluster(words, files, sources, typed)
@@ -154,8 +154,8 @@ def _manifests(text: str) -> Parameter:
 _EVERY_POD = "Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of all namespaces."
 
 
-def _all_namespaces(text: str, *which: str) -> Parameter:
-    says = {NAMESPACES: "all", **{each: OF_CLUSTER[each] for each in which}}
+def _all_namespaces(text: str, *aspects: str) -> Parameter:
+    says = {NAMESPACES: "all", **{aspect: OF_CLUSTER[aspect] for aspect in aspects}}
     return flag("-A", "--all-namespaces", help=text, rule=OptionRule(says=says))
 
 
@@ -189,19 +189,19 @@ def _value(field: FieldInfo, kind: Any, option: Option) -> FieldForm:
     if default not in (None, "", ()):
         shared |= {"default": str(default), "show_default": True}
     text = f"{option.help} Repeatable." if repeats else option.help
-    made = command.CommandOption(name, *_names(name, option), multiple=repeats, help=text, **shared)
-    return FieldForm((made,), partial(_option_of, name, option, repeats, default, least, words))
+    parameter = command.CommandOption(name, *_names(name, option), multiple=repeats, help=text, **shared)
+    return FieldForm((parameter,), partial(_option_of, name, option, repeats, default, least, words))
 
 
 def _option_of(
     name: str, option: Option, repeats: bool, default: Any, least: int | None, words: tuple[str, ...], typed: Argv
 ) -> Any:
-    given = typed[name]
+    value = typed[name]
     if repeats:
-        return tuple(given)
-    if given is None:
+        return tuple(value)
+    if value is None:
         return default
-    return option.read(given) if least is None else number_of(_names(name, option)[-1], given, least, words)
+    return option.read(value) if least is None else number_of(_names(name, option)[-1], value, least, words)
 
 
 def _namespace(field: FieldInfo, _kind: Any, option: Option) -> FieldForm:
@@ -260,13 +260,13 @@ def _sides(field: FieldInfo, kind: Any, option: Any) -> FieldForm:
 
     def value(typed: Argv) -> tuple[Any, ...]:
         sources = [*typed.snapshots, *typed["to_snapshot"]]
-        pods = _asked_about(typed["pod"], typed, sources, several=True)
+        pods = _subjects(typed["pod"], typed, sources, several=True)
         if typed["selector"] is not None and not isinstance(pods[0], ClusterWorkloads):
             raise UsageError(f"-l/--selector chooses among the workloads of the cluster: {pods[0]} is none of them")
         if len(pods) > 2:
             named = ", ".join(str(value) for name in ("pod", "filename") for value in typed[name])
             raise UsageError(f"{len(pods)} PODs given ({named}): expected one, or two to compare")
-        is_otherwise = any(typed[str(each.name)] for each in _AFTER) or edits_of(typed) or typed["settings"]
+        is_otherwise = any(typed[str(parameter.name)] for parameter in _AFTER) or edits_of(typed) or typed["settings"]
         if len(pods) == 1 and not is_otherwise:
             raise UsageError(_NOTHING_DIFFERS)
         return tuple(pods)
@@ -377,9 +377,9 @@ def asking(
             return ExitCode.YES
         if typed["output"] is None and "github" in question.outputs and os.environ.get("GITHUB_ACTIONS") == "true":
             typed = typed.having(output="github")
-        asked = question(**{name: field.value(typed) for name, field in declared.items()})
+        instance = question(**{name: field.value(typed) for name, field in declared.items()})
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
-        return answer(CommandQuestion(asked, partial(_settle, settling), typed, *_limits(typed)))
+        return answer(CommandQuestion(instance, partial(_settle, settling), typed, *_limits(typed)))
 
     return Command(
         question.name,
@@ -403,24 +403,22 @@ def _limits(typed: Argv) -> tuple[Workers, float | None]:
     return workers, None if timeout is None else options.parse_duration(timeout) or None
 
 
-def _answer(asked: CommandQuestion) -> ExitCode:
-    """Ask about the one cluster that is named, if any, and print the answer. Reports what the API server would refuse,
-    with the exit code BAD_INPUT.
-    """
+def _answer(request: CommandQuestion) -> ExitCode:
+    """Ask about the named cluster, if any, and print the answer; BAD_INPUT if the API server would refuse an object."""
     import kubespread
 
-    question, typed, refused = asked.question, asked.typed, list[KubespreadError]()
+    question, typed, refused = request.question, request.typed, list[KubespreadError]()
     scheduler = scheduler_of(typed)
     opened = open_cluster_if_any(typed, is_needed=question.needs_cluster, quiet=typed["quiet"])
     if opened is not None:
-        question = asked.settle(question, opened)
+        question = request.settle(question, opened)
 
     def on_refused(error: KubespreadError) -> None:
         complain(str(error))
         refused.append(error)
 
     with waiting(question.doing, quiet=typed["quiet"]) as on_progress:
-        answer = kubespread.ask(opened, question, scheduler, on_progress, on_refused, asked.workers, asked.timeout)
+        answer = kubespread.ask(opened, question, scheduler, on_progress, on_refused, request.workers, request.timeout)
     answering = Answering(typed, [*_clusters(question, opened, scheduler)], question.never_modelled)
     look, parts = answering.look(), reports_in(answer)
     if look.width is not None:

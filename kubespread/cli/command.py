@@ -1,6 +1,6 @@
-"""A command made of its parameters: argv is parsed once, the environment stands in for what is not typed, and what
-would be lost, is empty or does not go together is refused. Help is written as answers are, so that a full disk or a
-reader that has gone away is no bug.
+"""A command made of its parameters: argv is parsed once, the environment replaces options that are not typed, and
+values that would be lost, are empty or conflict are refused. Help is written as answers are, so that a full disk or a
+closed pipe is no bug.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HELP_ALL = "--help-all"
 EDITS = "Edits of the cluster (repeatable, applied in the order given)"
 _EXPLAINED = ("Arguments", "Options")
-"""The headings of what belongs to a command alone; the others have examples, unless help is ``--help-all``."""
+"""Headings of a command's own parameters; other headings have examples, except with ``--help-all``."""
 EXAMPLES = {
     "Manifests": ("-f web.yaml", "--set cpu=3"),
     "Requirements": ("--require-placed all", "--fail-on nothing"),
@@ -41,9 +41,9 @@ EXAMPLES = {
     "Output": ("-o json", "-v"),
     "Workers": ("--jobs 4", "--timeout 2m"),
 }
-"""Options of which help shows how they are written, by how their heading begins, in the order of purposes: what is
-placed, what is asked of it, what is changed, how it is scheduled and read, how it is answered. The first two that a
-command has go together.
+"""Examples of options in help, by the beginning of their heading; the first two that a command has are shown.
+
+In the order of purposes: manifests, requirements, changes, the scheduler, the cluster, the output.
 """
 _IN_FULL = "kubespread.help_all"
 _WORDS = "kubespread.words"
@@ -123,9 +123,9 @@ def _one_of(choices: Sequence[str], text: str) -> str:
             return choice
     from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 
-    meant = near_miss(text, choices)
+    similar = near_miss(text, choices)
     raise typer.BadParameter(
-        f"{text!r} is not one of {', '.join(map(repr, choices))}{did_you_mean(meant) if meant else '.'}"
+        f"{text!r} is not one of {', '.join(map(repr, choices))}{did_you_mean(similar) if similar else '.'}"
     )
 
 
@@ -192,14 +192,14 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = (*args,)
         values, rest, typed = self.make_parser(ctx).parse_args([*_as_kubectl_reads(args)])
-        is_asked = not (ctx.resilient_parsing or {each.name for each in typed} & {"help", "help_all"})
+        is_asked = not (ctx.resilient_parsing or {parameter.name for parameter in typed} & {"help", "help_all"})
         if is_asked:
             refuse_texts(self.params, values)
-        for parameter in sorted(self.get_params(ctx), key=lambda each: not each.is_eager):
+        for parameter in sorted(self.get_params(ctx), key=lambda parameter: not parameter.is_eager):
             parameter.handle_parse_result(ctx, values, rest)
         if rest and not ctx.resilient_parsing:
             ctx.fail(f"Got unexpected extra argument(s) ({' '.join(rest)})")
-        ctx.params[TYPED_ORDER] = tuple(each.name for each in typed)
+        ctx.params[TYPED_ORDER] = tuple(parameter.name for parameter in typed)
         if is_asked:
             refuse_pairs(ctx)
             settle(ctx)
@@ -214,7 +214,7 @@ class Command(TyperCommand):
         return self.run(self.parse_line(ctx))
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write what the command does, and examples; the rest only with all options."""
+        """Write the command's summary and examples; the rest only with all options."""
         if ctx.meta.get(_IN_FULL):
             super().format_help_text(ctx, formatter)
             return
@@ -275,12 +275,12 @@ class CommandGroup(Mapping[str, Any]):
     """Commands by name."""
 
     def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], Any]) -> None:
-        self._names, self._made = names, cache(make)
+        self._names, self._make = names, cache(make)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._names():
             raise KeyError(name)
-        return self._made(name)
+        return self._make(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names())
@@ -290,7 +290,7 @@ class CommandGroup(Mapping[str, Any]):
 
 
 def in_full(context: Any) -> Any:
-    """Context of a command whose help now explains every option."""
+    """Make a command's help explain every option, and return its context."""
     context.meta[_IN_FULL] = True
     return context
 
@@ -338,7 +338,7 @@ _INSTEAD_OF = {
 """Parameters not read from the environment where another is typed: a context belongs to one kubeconfig."""
 _NOT_UTF_8 = regex("[\ud800-\udfff]")
 _FILES = ("FILE", "PATH", "DIRECTORY")
-"""Placeholders of what is the name of a file."""
+"""Placeholders of file names."""
 
 
 def settle(context: Any) -> None:
@@ -400,7 +400,11 @@ def faults(parameters: Sequence[Any], typed: Mapping[str, Any], output: str | No
             format_ = f"-o {written}" if output else f"{written}, the default,"
             formats = ", ".join(form for form in rule.shown_in if form in FORMATS)
             yield f"{names[name]} and {format_} do not go together: it is for {formats}"
-    readers = (each.name for each in parameters if each.metavar in _FILES or each.param_type_name == "argument")
+    readers = (
+        parameter.name
+        for parameter in parameters
+        if parameter.metavar in _FILES or parameter.param_type_name == "argument"
+    )
     twice = [names[name] for name in readers for text in texts_of(typed.get(name)) if text == STDIN]
     if len(twice) > 1:
         yield f"standard input can be read only once: {twice[0]} and {twice[1]} both ask for it"

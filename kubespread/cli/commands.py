@@ -1,7 +1,5 @@
-"""The commands by name, each imported when it is first asked for: an answer needs only one of them, and importing all
-would take longer than everything else ``--version`` does.
-
-The command tree.
+"""The commands by name, each imported on first use: an answer needs only one of them, and importing all would take
+longer than everything else ``--version`` does.
 """
 
 from __future__ import annotations
@@ -72,7 +70,7 @@ class Program(QuestionGroup):
 
 
 def _instead_of(word: str) -> str | None:
-    """Suggest what to type instead of what people try first: kubectl's verbs, and words of other tools."""
+    """Suggestion for words that people try first: kubectl's verbs, and words of other tools."""
     from kubespread.snapshot.edits.registry import EDITS
 
     if word in _INSTEAD:

@@ -20,14 +20,14 @@ _FILES_BEFORE_A_COMMAND = CommandArgument("snapshot", metavar="FILE", help="")
 
 
 def options_of(command: Any) -> Iterator[Any]:
-    return (each for each in command.params if each.param_type_name == "option")
+    return (option for option in command.params if option.param_type_name == "option")
 
 
 def argument_of(command: Any) -> Any:
     """Positional argument that takes several words, if any."""
     if isinstance(command, QuestionGroup):
         return _FILES_BEFORE_A_COMMAND if command.has_files else None
-    return next((each for each in command.params if each.param_type_name == "argument"), None)
+    return next((argument for argument in command.params if argument.param_type_name == "argument"), None)
 
 
 def takes_value(option: Any) -> bool:
@@ -100,7 +100,7 @@ def read_line(words: Sequence[str]) -> Line:
 
 
 def _end(line: Line, waiting: Any) -> None:
-    """Say what the last word is."""
+    """Classify the last word: value of ``waiting`` or of an option, or argument."""
     if waiting is not None:
         line.parameter = waiting
         return
@@ -130,7 +130,7 @@ def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
     from kubespread.snapshot.live import kubeconfig
 
     access = kubeconfig.Access(kubeconfig=line.value("kubeconfig") or None)
-    return sorted({each.name for each in kubeconfig.contexts(access, environment)})
+    return sorted({context.name for context in kubeconfig.contexts(access, environment)})
 
 
 class Completion(Struct, frozen=True):
@@ -165,7 +165,7 @@ FILES = frozenset(
 )
 """Metavars of values that may be file names."""
 _PLAIN = regex(r"\w[\w.:/@=,+-]*")
-"""Text that no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
+"""Text without characters special to a shell: any name of Kubernetes, but not any name in a file."""
 
 
 def candidates(line: Line, environment: Mapping[str, str]) -> Completions:
@@ -182,7 +182,7 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Completions:
 
 
 def _options(line: Line) -> Iterator[Completion]:
-    """The options that may still be given: repeatable ones, and those that were not."""
+    """Options that may follow: repeatable ones, and ones not on the line yet."""
     for option in options_of(line.command):
         if option.name in line.values and not (option.multiple or option.count):
             continue
@@ -233,7 +233,7 @@ def split_line(line: str) -> list[str]:
 
 
 def _bare(line: Line, rows: Sequence[str], environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield words without their help, and without what precedes the word as bash breaks it."""
+    """Yield words without their help, and without the text before the last word as bash splits it."""
     typed, own = f"{line.prefix}{line.word}", split_line(environment.get(WORD_VARIABLE, ""))[-1]
     start = len(typed) - (0 if own in ("=", ":") else len(own))
     yield from (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:]))

@@ -46,24 +46,24 @@ _TEXT = """Ask many clusters the same question: a row for each, the worst first,
     """
 
 
-def _answer(asked: CommandQuestion) -> ExitCode:
+def _answer(request: CommandQuestion) -> ExitCode:
     from kubespread.questions.fleet import answers, members
     from kubespread.questions.scene import Budget
 
-    typed = asked.typed
+    typed = request.typed
     files = (typed.before or {})["snapshot"]
     if not files:
         raise UsageError("which clusters? Name files before the question: fleet/*.json.gz")
-    answering, scheduler = Answering(typed, (), asked.question.never_modelled), scheduler_of(typed)
+    answering, scheduler = Answering(typed, (), request.question.never_modelled), scheduler_of(typed)
     edits, clusters = edits_of(typed), members(files)
     with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed["quiet"]) as on_progress:
-        budget = Budget(on_progress, asked.workers, asked.timeout)
-        report = answers(clusters, asked.question, scheduler, budget, asked.settle, edits)
+        budget = Budget(on_progress, request.workers, request.timeout)
+        report = answers(clusters, request.question, scheduler, budget, request.settle, edits)
     is_in_doubt = typed["strict"] and any(part.gaps for row in report.clusters for part in row.reports)
     code = ExitCode(CODES["unknown" if is_in_doubt and report.passes == "yes" else report.passes])
     look, wrong = answering.look(), [row.name for row in report.clusters if row.passes != "yes" and row.reports]
     if wrong:
-        alone = ["kubespread", asked.question.name, *typed.words, "-S", wrong[0]]
+        alone = ["kubespread", request.question.name, *typed.words, "-S", wrong[0]]
         look = structs.replace(look, next_command=shlex.join(alone))
     answering.show(report, [("", report)], code, _WRITERS, look)
     return code

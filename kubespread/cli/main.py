@@ -64,14 +64,14 @@ def main() -> NoReturn:
 
 
 def _heed(numbers: Iterable[int], handler: Callable[[int, FrameType | None], object]) -> None:
-    """Handle signals, but for those that are ignored, as nohup has it."""
+    """Handle signals, except ignored ones, as under nohup."""
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
 
 
 def _end(number: int, _frame: FrameType | None) -> NoReturn:
-    """End as after an interrupt, what was begun cleaned up, which a second signal would leave half done."""
+    """End as after an interrupt; a second signal does not disturb the cleanup."""
     _heed(ENDING, lambda *_: None)
     # Threads that hand work to processes may find it gone: that is what was asked for, and no traceback's worth.
     threading.excepthook = lambda _: None
@@ -122,7 +122,7 @@ def _report_bug(error: Exception, *, in_full: bool) -> None:
 
 
 def _leave(code: int) -> NoReturn:
-    """Flush what is left; what cannot be written must not make Python complain on its way out."""
+    """Flush standard output and exit; a failure must not make Python complain on its way out."""
     is_lost = code == ExitCode.BROKEN_PIPE
     try:
         if sys.stdout is not None:

@@ -1,5 +1,5 @@
-"""The options that commands share, by what they are about, and what is made of them once they are typed: a cluster from
-files or the kubeconfig, with a sign of life on standard error where a person waits there.
+"""Options that commands share, and their values: a cluster from files or the kubeconfig, its edits, and the scheduler;
+with progress on standard error for a person who waits.
 """
 
 from __future__ import annotations
@@ -173,9 +173,7 @@ ANSWERING = "working on the answer"
 
 @contextmanager
 def waiting(doing: str = ANSWERING, *, quiet: bool) -> Iterator[OnProgress | None]:
-    """Show after a second what is being done, for how long, and the progress; nothing without a terminal on standard
-    error.
-    """
+    """Show the current work, its duration and progress after a second, if standard error is a terminal."""
     if quiet or not stderr_is_terminal():
         yield None
         return

@@ -1,4 +1,4 @@
-"""Commands about the program: ``completion``, ``rbac`` and ``demo``; each imports what it alone needs."""
+"""Commands about the program: ``completion``, ``rbac`` and ``demo``; each imports its own modules on use."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _serve(typed: Argv) -> int:
 
 
 def _snapshot(typed: Argv) -> int:
-    """Save what scheduling needs from a cluster as one file kubectl can read.
+    """Save the part of a cluster that scheduling needs as one file kubectl can read.
 
     It contains only the fields that scheduling reads: no environment variables, arguments, Secrets or ConfigMaps, and
     only the annotations that scheduling reads. The file is replaced atomically.
@@ -151,7 +151,7 @@ def _check(path: str, *, strict: bool) -> ExitCode:
 
 
 def _refuse_overwriting(output: str, typed: Argv) -> None:
-    """Raise UsageError where the command would write over what it reads."""
+    """Raise UsageError if the command would overwrite a file that it reads."""
     from kubespread.snapshot.edits.new_nodes import AddNode
 
     written = Path(output)
@@ -193,7 +193,7 @@ COMMANDS = {
             *options.CHANGES,
             *options.SPEAKING,
         ),
-        summary="Save what scheduling needs from a cluster as one file.",
+        summary="Save the part of a cluster that scheduling needs as one file.",
         codes=epilog("the file is written", None),
     ),
     "serve": Command(

@@ -94,7 +94,7 @@ def stdout_is_terminal() -> bool:
 
 
 def stdout_takes_tables() -> bool:
-    """True for a terminal wide enough for tables; a narrower one gets what a pipe gets."""
+    """True for a terminal wide enough for tables; a narrower one counts as a pipe."""
     return stdout_is_terminal() and shutil.get_terminal_size().columns >= _NARROWEST
 
 
