@@ -1,5 +1,5 @@
-"""Until when something may be worked on. Whatever may go on for long asks each time round: every pod that is made,
-judged or placed, every pass of a controller.
+"""Deadlines of work. Whatever may go on for long checks its deadline each time round: for every pod that is made,
+judged or placed, and every pass of a controller.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ _NOTICED_WITHIN = 0.5
 
 
 class OutOfTimeError(Exception):
-    """Raised between two things, never within one. What was being worked out is lost; what it began from is whole."""
+    """Raised between two units of work, never within one: the unfinished result is lost, its input is whole."""
 
 
 class Deadline:
-    """Deadline at ``until``, as `monotonic` counts, after which what is done within it is given up; another thread may
-    make that sooner.
+    """Deadline at ``until``, as `monotonic` counts, after which work within it ends; another thread may advance it.
 
-    It lies within the deadline of whoever asked for it: where that is over, all are given up.
+    It lies within the deadline around it: once that is over, the work of both ends.
     """
 
     def __init__(self, until: float) -> None:
@@ -54,23 +53,24 @@ def check() -> None:
 
 
 def run_within(seconds: float, job: Callable[[], T]) -> T:
-    """Run ``job`` and return its result, or raise its error. Raises TimeoutError when that takes longer, and leaves the
-    job to itself. It does not keep the program from exiting.
+    """Run ``job`` in a thread and return its result, or raise its error.
+
+    Raises TimeoutError when that takes longer, and abandons the job, which does not keep the program from exiting.
     """
     until = monotonic() + seconds
-    done: SimpleQueue[tuple[list[T], BaseException | None]] = SimpleQueue()
+    results: SimpleQueue[tuple[list[T], BaseException | None]] = SimpleQueue()
 
     def work() -> None:
         try:
-            done.put(([job()], None))
+            results.put(([job()], None))
         except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
-            done.put(([], error))
+            results.put(([], error))
 
     threading.Thread(target=work, daemon=True).start()
     while True:
         try:
             # In short waits: a signal that comes just before one is only noticed after it.
-            result, error = done.get(timeout=max(0.0, min(_NOTICED_WITHIN, until - monotonic())))
+            result, error = results.get(timeout=max(0.0, min(_NOTICED_WITHIN, until - monotonic())))
         except Empty:
             if monotonic() >= until:
                 raise TimeoutError from None

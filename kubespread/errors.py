@@ -1,4 +1,4 @@
-"""Errors of a run, as one small tree. What goes wrong for a pod on a node is a value, not an exception."""
+"""Errors of a run, as one small tree. A fault of a pod on a node is a value, not an exception."""
 
 from __future__ import annotations
 
@@ -9,24 +9,22 @@ from kubespread.escaping import escape
 
 
 class KubespreadError(Exception):
-    """Something the user can mend; its text is the lines the user reads, whatever names, files and servers put into
-    them.
-    """
+    """Error that the user can fix; its text, escaped, is printed as it is."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(map(escape, lines)))
 
 
 class UsageError(KubespreadError):
-    """The command line asks for something that cannot be done."""
+    """The command line or call cannot be carried out."""
 
 
 class NoClusterError(UsageError):
-    """Nothing says which cluster is meant."""
+    """No cluster is named, and there is no kubeconfig."""
 
 
 class UnansweredError(KubespreadError):
-    """There is no answer for now, whatever is asked: the time is up."""
+    """No part of the answer was finished within the time limit."""
 
 
 class SnapshotError(KubespreadError):
@@ -34,7 +32,7 @@ class SnapshotError(KubespreadError):
 
 
 class ApiError(SnapshotError):
-    """The API server did not give what was asked; ``status`` is its HTTP status, 0 when there was no answer."""
+    """A request to the API server failed; ``status`` is its HTTP status, 0 without a response."""
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -42,7 +40,7 @@ class ApiError(SnapshotError):
 
 
 class Fault(NamedTuple):
-    """One thing wrong with one file: where it is and what was expected there."""
+    """One fault in a file, with its place."""
 
     message: str
     field: str = ""
@@ -57,7 +55,7 @@ class Fault(NamedTuple):
 
 
 class ManifestError(KubespreadError):
-    """A file does not mean what it must: every fault in it, each on a line of its own."""
+    """A file is invalid: every fault in it, each on a line of its own."""
 
     def __init__(self, file: str, faults: Sequence[Fault]) -> None:
         self.file = file

@@ -1,4 +1,4 @@
-"""Text that is safe to show: what could move a cursor, hide or turn around what stands beside it is spelled out."""
+"""Text that is safe to show: characters that could move a cursor, hide text or change its direction are escaped."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ _COLORS = regex(r"(\x1b\[[0-9;]*m)")
 
 
 def printable(text: str, *, colored: bool = False) -> str:
-    """A whole answer with nothing in it that moves a cursor or hides, whoever wrote it: everything but line breaks and
-    tabs is escaped, and where it is ``colored`` but what sets colors.
-    """
+    """A whole answer, escaped except for printable characters, line breaks, tabs and, if ``colored``, colors."""
     if text.replace("\n", "").replace("\t", "").isprintable():
         return text
     if not colored:
@@ -39,7 +37,7 @@ _ASCII = bytes(range(0x80))
 
 
 def json_escaped(text: str) -> str:
-    """A JSON text, in which every line break is layout, with its strings escaped as JSON does it."""
+    """JSON with all characters of strings escaped that are not printable; its line breaks are layout."""
     data = text.encode("utf-8", "surrogatepass")
     # Of megabytes few are no ASCII, and JSON has control characters of ASCII as escapes, but for the last one.
     if b"\x7f" not in data and data.translate(None, _ASCII).decode("utf-8", "surrogatepass").isprintable():
@@ -52,4 +50,4 @@ def _json_character(char: str) -> str:
     if char.isprintable():
         return char
     units = char.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    return "".join(f"\\u{units[place]:02x}{units[place + 1]:02x}" for place in range(0, len(units), 2))

@@ -1,4 +1,4 @@
-"""Groups of nodes that an autoscaler may let grow, and those that the cluster has: Karpenter's NodePools."""
+"""Groups of nodes that an autoscaler may let grow, among them the cluster's own: Karpenter's NodePools."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class AskedOfAutoscaler(Protocol):
     def instance_types(self) -> Any: ...
 
 
-def asked_autoscaler(asked: AskedOfAutoscaler) -> Autoscaler | None:
+def asked_autoscaler(settings: AskedOfAutoscaler) -> Autoscaler | None:
     """The autoscaler that adds nodes, None for none. Raises UsageError."""
-    name = asked.autoscaler
+    name = settings.autoscaler
     if name is None:
-        if asked.node_groups is not None or asked.instance_types is not None:
+        if settings.node_groups is not None or settings.instance_types is not None:
             raise UsageError("node groups and instance types are for an autoscaler: say which, ca or karpenter")
         return None
     try:
@@ -53,7 +53,7 @@ def asked_autoscaler(asked: AskedOfAutoscaler) -> Autoscaler | None:
 
 
 class Expander(StrEnum):
-    """Strategy by which cluster-autoscaler chooses among groups that help, as its option ``--expander`` has it."""
+    """Strategy by which cluster-autoscaler chooses among groups that help, as named by its option ``--expander``."""
 
     LEAST_WASTE = "least-waste"
     MOST_PODS = "most-pods"
@@ -73,9 +73,9 @@ class InstanceType(Struct, frozen=True):
     """Resources that it offers pods. Limits of NodePools are counted by it, too."""
     labels: Mapping[str, str] = field(default_factory=dict)
     zones: tuple[str, ...] = ()
-    """Empty: offered in every zone that its NodePool may use."""
+    """Zones that offer it; empty for every zone that its NodePool may use."""
     price: Decimal | None = None
-    """Price of one node, in whatever unit all prices are; None where nobody says."""
+    """Price of one node, in the unit of all prices; None if unknown."""
 
 
 class NodeGroup(Struct, frozen=True):
@@ -91,15 +91,15 @@ class NodeGroup(Struct, frozen=True):
     template: Node | str | None = None
     """The template of new nodes if no node of the group can serve as one: a manifest, or the name of a node."""
     zones: tuple[str, ...] = ()
-    """Empty: that of the template."""
+    """Zones of its nodes; empty for the template's zone."""
     members: Selector | None = None
-    """The labels of its nodes; None where nothing tells them from others."""
+    """Selector of its nodes; None if nothing distinguishes them from others."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels that its source gives every node, regardless of the template."""
     taints: Sequence[Taint] | None = None
-    """Taints that it gives every node; None: those of the template."""
+    """Taints that it gives every node; None for the template's."""
     requirements: tuple[Requirement, ...] = ()
-    """Requirements on the labels of instance types, those on zones among them."""
+    """Requirements on the labels of instance types, including their zones."""
     limits: ResourceList = field(default_factory=dict)
     """Capacity that all its nodes may have together."""
     weight: int = 0

@@ -14,7 +14,7 @@ REDACTED = "[redacted]"
 _SHORTEST = 4
 _MOST = 1000
 _remembered: dict[str, None] = {}
-"""The last of them last."""
+"""Credentials, the latest last."""
 
 _USER_INFO = regex(r"(?<=://)[^\s\"'<>]*@")
 _SCHEME = regex(r"(?i)\b(bearer|basic)\s+(?!realm\b)\S+")

@@ -18,7 +18,7 @@ _OF_ONE = {"are": "is", "have": "has", "were": "was", "do": "does", "go": "goes"
 
 
 def verb_of(number: int, verb: str) -> str:
-    """``wait for it``, said of many, as it agrees with ``number`` of them: ``waits for it``."""
+    """Plural verb phrase in agreement with ``number``: ``waits for it`` for 1, else ``wait for it``."""
     if number != 1:
         return verb
     first, blank, rest = verb.partition(" ")
@@ -26,7 +26,7 @@ def verb_of(number: int, verb: str) -> str:
 
 
 def says(number: int, noun: str, verb: str) -> str:
-    """``1 pod waits``, ``3 pods wait``: the verb as it is said of many."""
+    """``1 pod waits``, ``3 pods wait``, of a verb in the plural."""
     return f"{count_of(number, noun)} {verb_of(number, verb)}"
 
 
@@ -80,13 +80,13 @@ def domain_noun(topology_key: str) -> str:
 
 
 def age(seconds: int) -> str:
-    """In the largest unit of which there are two: ``90 min``, ``2 h``, ``3 d``."""
+    """Age in the largest unit that it has two of: ``90 min``, ``2 h``, ``3 d``."""
     units = ((86_400, "d"), (3_600, "h"), (60, "min"))
     size, unit = next(((size, unit) for size, unit in units if seconds >= 2 * size), (1, "s"))
     return f"{seconds // size} {unit}"
 
 
 class Decisive(str):
-    """A note without which an answer would be taken for another one: it is said however many others there are."""
+    """Note without which an answer would be misread: it is shown however many others there are."""
 
     __slots__ = ()

@@ -16,7 +16,7 @@ from kubespread.scenario.promises import (
     OF_WORKLOADS,
     PROMISES,
     SHARE,
-    WHOSE,
+    SUBJECTS,
     WORDS,
 )
 
@@ -42,7 +42,7 @@ def schema() -> dict[str, Any]:
 
 
 def _promise() -> dict[str, Any]:
-    promise = fields_schema({**WHOSE, **OF_WORKLOADS, **OF_CLUSTER, **EXEMPT})
+    promise = fields_schema({**SUBJECTS, **OF_WORKLOADS, **OF_CLUSTER, **EXEMPT})
     fields = promise["properties"]
     forms: dict[str, dict[str, Any]] = {
         "cluster": {"const": True},

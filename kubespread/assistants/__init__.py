@@ -1,1 +1,1 @@
-"""The library's questions as tools that assistants call: what they may ask, and over which wire."""
+"""The library's questions as tools that assistants call, and the protocol for their calls."""

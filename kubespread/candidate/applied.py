@@ -1,7 +1,7 @@
 """Manifests applied to the cluster, as ``kubectl apply`` does it: a workload by a three-way merge with its namesake,
-other objects over those that are there; and what the controller of a candidate makes before its pod.
+other objects over existing ones; and the objects that the controller of a candidate creates before its pod.
 
-A field that the manifest sets is set; one that it leaves out stays as it is, whoever wrote it, unless kubectl applied
+A field that the manifest sets is set; one that it leaves out stays as it is, unless kubectl applied
 it last: then it is removed. Lists are merged by the keys of their elements where the API says so, else replaced.
 
 Source: staging/src/k8s.io/kubectl/pkg/cmd/apply/patcher.go, patchSimple
@@ -50,9 +50,7 @@ from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, TypedReader
 _RETAINED = frozenset({"strategy", "volumes"})
 """Maps, and lists of maps, that keep nothing which the manifest leaves out once anything of them changes."""
 _Key = Callable[[Any], str]
-"""Function from the value of an element's key to the text that tells the element apart in its list, as `fields_in` has
-it.
-"""
+"""Function from the value of an element's merge key to the text that identifies the element in its list."""
 
 
 def apply_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
@@ -65,84 +63,82 @@ def apply_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     try:
         decode(item.data, row.cls)
     except DecodingError:
-        # Told with all other faults.
+        # Reported with all other faults.
         return from_manifest(manifest, surroundings)
-    given = item.data.get("spec") or {}
+    modified = item.data.get("spec") or {}
     live = surroundings.objects.find(row.cls, item.name, item.namespace or namespace)
     if live is None:
         candidate, unread = from_manifest(manifest, surroundings), None
     else:
         before: Tree = msgspec.json.decode(live.last_applied or "{}")
-        spec = _spec(live, given, before)
+        spec = _spec(live, modified, before)
         together = replace(item, content={**item.data, "spec": spec})
         candidate = from_manifest(structs.replace(manifest, chosen=together), surroundings)
-        unread = _unread(live, given, before, spec)
+        unread = _unread(live, modified, before, spec)
     workload = candidate.object
     if isinstance(workload, LabelSelectingWorkload):
-        workload.last_applied = msgspec.json.encode(fields_in(given)).decode()
+        workload.last_applied = msgspec.json.encode(fields_in(modified)).decode()
         if live is not None and workload.spec.template is not None:
             workload.spec.template.unread = unread
     return candidate
 
 
-def _spec(live: LabelSelectingWorkload, given: Tree, before: Tree) -> Tree:
+def _spec(live: LabelSelectingWorkload, modified: Tree, before: Tree) -> Tree:
     stored = msgspec.to_builtins(live.spec)
     stored.get("template", {}).pop("unread", None)
-    # Who leaves the number alone does not set it to what it is now.
+    # A manifest without the number does not set it to the current one.
     stored.pop("replicas", None)
-    spec: Tree = _merge(stored, given, before, "spec", digest)
+    spec: Tree = _merge(stored, modified, before, "spec", digest)
     if "replicas" in before:
         spec.setdefault("replicas", 1)
     return spec
 
 
-def _unread(live: LabelSelectingWorkload, given: Tree, before: Tree, spec: Tree) -> str | None:
+def _unread(live: LabelSelectingWorkload, modified: Tree, before: Tree, spec: Tree) -> str | None:
     """Part of its template that is not decoded, merged with the manifest's."""
     if live.spec.template is None or live.spec.template.unread is None:
         return None
     stored = msgspec.json.decode(live.spec.template.unread)
-    own = tree_of(unread_part(*template_part(given.get("template") or {})))
+    own = tree_of(unread_part(*template_part(modified.get("template") or {})))
     earlier, annotations = template_part(before.get("template", {}))
     merged = _merge(stored, own, {**earlier, "annotations": annotations}, "spec", str)
     return text_of(merged, spec["template"]["spec"])
 
 
-def _merge(live: Any, given: Any, before: Tree, name: str, key_of: _Key) -> Any:
-    if isinstance(live, dict) and isinstance(given, dict):
-        gone = before.keys() - given.keys()
-        merged = {field: value for field, value in live.items() if field not in gone}
-        for field, value in given.items():
+def _merge(live: Any, modified: Any, before: Tree, name: str, key_of: _Key) -> Any:
+    if isinstance(live, dict) and isinstance(modified, dict):
+        removed = before.keys() - modified.keys()
+        merged = {field: value for field, value in live.items() if field not in removed}
+        for field, value in modified.items():
             merged[field] = _merge(live.get(field), value, before.get(field, {}), field, key_of)
         if name in _RETAINED and merged != live:
-            return {field: value for field, value in merged.items() if field in given}
+            return {field: value for field, value in merged.items() if field in modified}
         return merged
-    key = MERGE_KEYS.get(name)
-    if key and isinstance(live, list) and isinstance(given, list) and are_keyed(live, key) and are_keyed(given, key):
-        return _merged_list(live, given, before, name, lambda item: key_of(item[key]), key_of)
-    return given
+    key, are_lists = MERGE_KEYS.get(name), isinstance(live, list) and isinstance(modified, list)
+    if key and are_lists and are_keyed(live, key) and are_keyed(modified, key):
+        return _merged_list(live, modified, before, name, lambda item: key_of(item[key]), key_of)
+    return modified
 
 
 def _merged_list(
-    live: list[Tree], given: list[Tree], before: Tree, name: str, key: Callable[[Tree], str], key_of: _Key
+    live: list[Tree], modified: list[Tree], before: Tree, name: str, key: Callable[[Tree], str], key_of: _Key
 ) -> list[Tree]:
-    """The elements of the manifest in its order, and between them those that only the cluster has, before what they
-    stand before there.
-    """
+    """Elements of the manifest in its order, with the cluster's own before the elements that they precede there."""
     stored = {key(item): item for item in live}
-    places = {found: place for place, found in enumerate(stored)}
-    own = {key(item): item for item in given}
-    others = [found for found in stored if found not in own and found not in before]
+    places = {element_key: place for place, element_key in enumerate(stored)}
+    own = {key(item): item for item in modified}
+    others = [element_key for element_key in stored if element_key not in own and element_key not in before]
     merged = list[Tree]()
-    for found, item in own.items():
-        while others and found in places and places[others[0]] < places[found]:
+    for element_key, item in own.items():
+        while others and element_key in places and places[others[0]] < places[element_key]:
             merged.append(stored[others.pop(0)])
-        merged.append(_merge(stored.get(found), item, before.get(found, {}), name, key_of))
-    return [*merged, *(stored[found] for found in others)]
+        merged.append(_merge(stored.get(element_key), item, before.get(element_key, {}), name, key_of))
+    return [*merged, *(stored[element_key] for element_key in others)]
 
 
 T = TypeVar("T", bound=ApiObject)
 
-# Kubernetes' controllers have written to these: what the cluster has of them is further than what a manifest says.
+# Kubernetes' controllers write to these: the cluster's objects are further than a manifest's.
 _STAY: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim, *WORKLOADS)
 
 
@@ -180,7 +176,7 @@ def _decode(manifest: Manifest, namespace: str) -> list[ApiObject]:
         version_and_kind = item.api_version, item.kind
         cls = READ.get(version_and_kind)
         is_workload = cls is not None and issubclass(cls, WORKLOADS)
-        # Some only say what others are; the rest of the workloads in a manifest are candidates and nothing else.
+        # Some are read for their selectors alone; other workloads of a manifest are only candidates.
         if cls is None or (is_workload and version_and_kind not in SELECTING_CONTROLLERS):
             continue
         try:
@@ -237,7 +233,7 @@ def _overlay(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) -> ClusterObjects:
-    """The cluster's objects with those created for the candidates; of namesakes the last is the newest.
+    """The cluster's objects with the objects created for the candidates; of namesakes the last is the newest.
 
     Claims are bound if that needs no pod.
     """

@@ -54,7 +54,7 @@ class Candidate(Struct, frozen=True):
     surroundings: Surroundings
     """The cluster and settings that it was made with."""
     source: Source | None = None
-    """Its manifest or its name; None where a pod at hand is asked about again."""
+    """Manifest or reference that it was made from; None for a pod that is evaluated again."""
     companions: tuple[ApiObject, ...] = ()
     notes: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Candidate(Struct, frozen=True):
     workload: WorkloadName | None = None
     """Workload that creates the pod; None for a bare pod."""
     replicas: int = 1
-    """Number of these pods that the workload wants."""
+    """Desired number of the workload's pods."""
     object: ApiObject | None = None
     """Workload with the template of the pod; None for a bare pod."""
     sets_replicas: bool = False
@@ -90,12 +90,12 @@ class NotInClusterError(UsageError):
 
 
 def candidate_of(source: Source, surroundings: Surroundings) -> Candidate:
-    """Raises ManifestError, SnapshotError and UsageError."""
+    """Candidate of a manifest or reference. Raises ManifestError, SnapshotError and UsageError."""
     if isinstance(source, Manifest):
-        made = from_manifest(source, surroundings)
+        candidate = from_manifest(source, surroundings)
     else:
-        made = from_cluster(source, surroundings)
-    return replace(made, source=source)
+        candidate = from_cluster(source, surroundings)
+    return replace(candidate, source=source)
 
 
 def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
@@ -109,7 +109,7 @@ def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
 
 
 def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
-    """Report all faults of the object at once: what cannot be decoded, unknown fields, invalid values."""
+    """Candidate of an object. Raises ManifestError with all faults: undecodable, unknown and invalid fields."""
     item = place.item
     place.refuse(unserved_faults(item, is_written=place.text is not None))
     row = kind_of(item)
@@ -131,7 +131,7 @@ def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
     faults += place.place_faults(FieldFault(field.path, str(field)) for field in unknown)
     # Faults that only follow from a value removed here are not reported again.
     blamed = [*(error.path for error in undecodable), *(field.suggestion for field in unknown)]
-    paths = [path for each in blamed if (path := item.field(each))]
+    paths = [full_path for path in blamed if (full_path := item.field(path))]
     for fault in _further_faults(place, row, plain, surroundings):
         if fault.field and not any(are_related(fault.field, path) for path in paths):
             faults.append(fault)
@@ -170,7 +170,7 @@ def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surrou
 
 
 def _namespace(item: KubernetesObject, surroundings: Surroundings) -> str:
-    """The manifest's namespace, else the one asked for; kubectl refuses two that differ, and so does this."""
+    """The manifest's namespace, else the requested one. Raises UsageError, as kubectl does, if they differ."""
     namespace = surroundings.namespace
     if namespace is not None and (faults := dns_label_faults(namespace)):
         raise UsageError(f"invalid namespace {namespace!r}: {faults[0]}")
@@ -186,14 +186,14 @@ def _namespace(item: KubernetesObject, surroundings: Surroundings) -> str:
 def _unknown_fields(
     item: KubernetesObject, sent: Mapping[str, Any], template_path: str, release: Release | None = None
 ) -> list[UnknownField]:
-    """Fields that a release, or any, does not have; of a kind whose fields are not known, in its pod template only."""
+    """Fields that a release, or any, does not have; for a kind with unknown fields, in its pod template only."""
     row = POD_CREATORS.get(item.kind)
     is_known = row is not None and item.api_version in ("", row.api_version)
     cls, path = (item.kind, "") if is_known else ("Pod", template_path)
     return list(unknown_fields(value_at(sent, path), cls, item.written_path(path), partial(fields_of, release=release)))
 
 
-# Served beside batch/v1 until Kubernetes 1.24; what else is old went before the oldest release that is modeled.
+# Served beside batch/v1 until Kubernetes 1.24; other old versions ended before the oldest release that is modeled.
 _OLD = frozenset({("batch/v1beta1", "CronJob")})
 
 
@@ -258,31 +258,32 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
     is_stateful = isinstance(workload, StatefulSet)
     with changed.blame_settings():
         next_one = from_free_ordinal(workload, snapshot.pods) if is_stateful else workload
-        made = _admit(next_one, kind, surroundings, _title(reference.kind, stored))
+        candidate = _admit(next_one, kind, surroundings, _title(reference.kind, stored))
     return replace(
-        made,
-        object=workload if is_stateful else made.object,
-        notes=(*notes, *made.notes),
-        waits_behind=_waits_behind(made, workload, snapshot),
+        candidate,
+        object=workload if is_stateful else candidate.object,
+        notes=(*notes, *candidate.notes),
+        waits_behind=_waits_behind(candidate, workload, snapshot),
         workload=workload_name,
-        replicas=made.replicas if replicas is None else replicas,
+        replicas=candidate.replicas if replicas is None else replicas,
         sets_replicas="spec.replicas" in changed.paths,
-        template=made.template if changes_template else None,
+        template=candidate.template if changes_template else None,
     )
 
 
 def _of_owner(owner: WorkloadName, surroundings: Surroundings) -> Candidate:
-    """The next pod of a workload that is known only by what it controls: ReplicaSets, else pods."""
+    """Candidate for the next pod of a workload known only by its ReplicaSets, else by its pods."""
     snapshot = surroundings.snapshot
     pods = [pod for pod in snapshot.pods if pod.metadata.namespace == owner.namespace and is_active(pod)]
     replica_sets = sorted(replica_sets_of(owner, snapshot.objects.get(ReplicaSet)), key=age_order)
     if replica_sets:
         # An Argo Rollout goes from one to the next, and has replicas of both meanwhile.
-        current = next((each for each in reversed(replica_sets) if each.spec.replicas), replica_sets[-1])
-        made = from_cluster(Reference(KIND_OF[ReplicaSet], current.metadata.name, owner.namespace), surroundings)
-        others = sum(each.spec.replicas or 0 for each in replica_sets if each is not current)
+        scaled_up = [replica_set for replica_set in replica_sets if replica_set.spec.replicas]
+        current = (scaled_up or replica_sets)[-1]
+        candidate = from_cluster(Reference(KIND_OF[ReplicaSet], current.metadata.name, owner.namespace), surroundings)
+        others = sum(replica_set.spec.replicas or 0 for replica_set in replica_sets if replica_set is not current)
         note = f"{owner.kind}/{owner.name}: evaluated as another pod of its ReplicaSet {current.metadata.name}"
-        return replace(made, workload=owner, replicas=made.replicas + others, notes=(note, *made.notes))
+        return replace(candidate, workload=owner, replicas=candidate.replicas + others, notes=(note, *candidate.notes))
     own = [pod for pod in pods if (ref := controller_of(pod)) and (ref.kind, ref.name) == (owner.kind, owner.name)]
     if not own:
         raise NotInClusterError(
@@ -292,7 +293,7 @@ def _of_owner(owner: WorkloadName, surroundings: Surroundings) -> Candidate:
     changed = apply_settings(msgspec.to_builtins(like), KIND_OF[Pod], surroundings.settings)
     with changed.blame_settings():
         pod, claims = another(_decode(changed, KIND_OF[Pod], like), next_name(owner, own), snapshot.objects)
-        made = _from_pod(
+        candidate = _from_pod(
             _place(KIND_OF[Pod], f"{owner.kind}/{owner.name}"),
             NewPod(deepcopy(pod), tuple(claims)),
             changed.data,
@@ -301,19 +302,20 @@ def _of_owner(owner: WorkloadName, surroundings: Surroundings) -> Candidate:
     note = f"{owner.kind}/{owner.name}: evaluated as another pod like {like.metadata.name}"
     if claims:
         note += f", with new claims ({', '.join(claim.metadata.name for claim in claims)})"
-    return replace(made, workload=owner, replicas=len(own), notes=(note, *made.notes))
+    return replace(candidate, workload=owner, replicas=len(own), notes=(note, *candidate.notes))
 
 
-def _waits_behind(made: Candidate, workload: ApiObject, snapshot: Snapshot) -> str:
-    """A controller that makes one pod after another makes no other while one has no node."""
-    if not made.one_by_one:
+def _waits_behind(candidate: Candidate, workload: ApiObject, snapshot: Snapshot) -> str:
+    """Clause on the pending pod that the controller waits for, if it creates one pod at a time; empty if none."""
+    if not candidate.one_by_one:
         return ""
     namespace = workload.metadata.namespace
     pods = (pod for pod in snapshot.pods if not pod.spec.node_name and pod.metadata.namespace == namespace)
     waiting = next((pod.metadata.name for pod in pods if is_active(pod) and controls(workload, pod)), None)
     if waiting is None:
         return ""
-    return f"{waiting} has no node yet, and {made.pod.metadata.name} is made only once it runs: ask about pod/{waiting}"
+    name = candidate.pod.metadata.name
+    return f"{waiting} has no node yet, and {name} is made only once it runs: ask about pod/{waiting}"
 
 
 def revise(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_at: str = "") -> Candidate:
@@ -327,10 +329,10 @@ def revise(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_
         template = kind.pod_template(workload)
         if restarted_at and template is not None:
             template.metadata.annotations = {**template.metadata.annotations, RESTARTED_AT: restarted_at}
-        made = _admit(workload, kind, surroundings, _title(kind, stored))
+        candidate = _admit(workload, kind, surroundings, _title(kind, stored))
     # Undefaulted, as it is in the cluster: templates are compared.
     is_other = template != kind.pod_template(stored)
-    return replace(made, object=workload, template=made.template if is_other else None)
+    return replace(candidate, object=workload, template=candidate.template if is_other else None)
 
 
 def _decode(changed: SettledObject, kind: Kind, stored: T) -> T:
@@ -346,7 +348,7 @@ _READ_VOLUMES = {"name", "emptyDir", "hostPath", *ScheduledVolumes.__struct_enco
 
 
 def _as_stored(changed: SettledObject, pod: Pod) -> Mapping[str, Any]:
-    """The data of a pod whose owners and unread volumes are the cluster's affair."""
+    """Data of a stored pod to be validated, without its owners and unread volumes."""
     spec = changed.data.get("spec", {})
     volumes = [volume for volume in spec.get("volumes", ()) if volume.keys() <= _READ_VOLUMES]
     return {"metadata": {"annotations": pod.metadata.annotations}, "spec": {**spec, "volumes": volumes}}
@@ -360,10 +362,10 @@ def _title(kind: Kind, stored: ApiObject) -> str:
     return f"{kind.kind}/{stored.metadata.name}"
 
 
-def _admit(creator: ApiObject, kind: Kind, surroundings: Surroundings, called: str) -> Candidate:
-    """``called`` is what faults are told of."""
+def _admit(creator: ApiObject, kind: Kind, surroundings: Surroundings, title: str) -> Candidate:
+    """Candidate for the next pod of ``creator``, which faults call ``title``."""
     # Its parts are shared with other objects, and its template is about to be defaulted.
-    creator, place = deepcopy(creator), _place(kind, called)
+    creator, place = deepcopy(creator), _place(kind, title)
     template = kind.pod_template(creator)
     if template is not None:
         template.spec.forget_unread_volumes()
@@ -374,7 +376,7 @@ def _admit(creator: ApiObject, kind: Kind, surroundings: Surroundings, called: s
     with place.decoding():
         # Amounts were not looked at when it was read.
         normalize(plain, kind.cls)
-    # Made-up names depend on what is read alone.
+    # Made-up names depend only on fields that are read.
     (value_at(plain, kind.template_path) or {}).pop("unread", None)
     return _from_creator(place, kind, creator, plain, surroundings)
 
@@ -411,7 +413,7 @@ def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
             default_pod(pod)
             faults = field_faults(_as_stored(changed, pod), pod, "", surroundings.version, is_pod=True)
             _place(kind, _title(kind, stored)).refuse(pod_faults(pod, surroundings.version) + faults)
-            # Amounts that its node granted are those of the pod as it was.
+            # Its node granted amounts to the pod before the change.
             pod.status = PodStatus(phase=pod.status.phase)
     pod, notes = _scheduled_again(pod)
     # Its parts are shared with other pods.
@@ -433,7 +435,7 @@ def _from_creator(
         message = f"{place.item.field(path)}: expected a pod template, found null"
         raise ManifestError(place.file, [Fault(message)])
     plain_template = value_at(plain, path)
-    made = PodCreator(
+    owner = PodCreator(
         place.item.api_version,
         place.item.kind,
         creator,
@@ -443,17 +445,17 @@ def _from_creator(
         known_hash,
     )
     # What pods of it ask for as a whole is for when they are admitted.
-    default_pod(made.template, pod_level=False)
-    place.refuse(workload_faults(creator, made.template, plain_template, path, surroundings.version))
-    candidate = _from_pod(place, new_pod(made), plain_template, surroundings, path)
+    default_pod(owner.template, pod_level=False)
+    place.refuse(workload_faults(creator, owner.template, plain_template, path, surroundings.version))
+    candidate = _from_pod(place, new_pod(owner), plain_template, surroundings, path)
     return replace(
         candidate,
         companions=(*candidate.companions, *(ephemeral_claims(candidate.pod) if controller_of(candidate.pod) else ())),
-        workload=WorkloadName(made.kind, made.namespace, made.name),
+        workload=WorkloadName(owner.kind, owner.namespace, owner.name),
         object=creator,
-        replicas=replicas(made),
-        template=made.template,
-        one_by_one=creates_one_by_one(made),
+        replicas=replicas(owner),
+        template=owner.template,
+        one_by_one=creates_one_by_one(owner),
     )
 
 
@@ -490,7 +492,7 @@ def _from_pod(place: Place, new: NewPod, plain: Any, surroundings: Surroundings,
 
 
 def _scheduled_again(pod: Pod) -> tuple[Pod, tuple[str, ...]]:
-    """The stored ``pod`` taken off its node, with notes on that. Raises UsageError for one that has ended."""
+    """The stored ``pod`` without its node, and notes on that. Raises UsageError for one that has ended."""
     name = f"pod {pod.metadata.namespace}/{pod.metadata.name}"
     if pod.status.phase in ENDED_PHASES:
         raise UsageError(f"{name} has ended ({pod.status.phase}): it is not scheduled again")

@@ -1,4 +1,4 @@
-"""The objects of a manifest, which of them is meant, and where in it something is wrong.
+"""The objects of a manifest, the choice of one of them, and the lines of faults.
 
 Decodes as much of an object as possible, so that all its faults are reported at once.
 """
@@ -57,15 +57,15 @@ def decodable_object(data: Any, row: Kind) -> tuple[Any, list[DecodingError]]:
 
 
 def hint(error: DecodingError, data: Any) -> str:
-    """Guess at what was meant, to append to the message; else empty."""
+    """Suggestion of a correct value, to append to the message; empty without one."""
     value = value_at(data, error.path)
     if error.expected == "string" and isinstance(value, bool | int | float):
         return "; quote it"
     if error.expected in ("int32", "int64") and isinstance(value, str) and value.isdigit():
         return f"; write {value} without quotes"
     if error.expected == "Quantity" and isinstance(value, str):
-        meant = " or ".join(f'"{amount}"' for amount in _meant_quantities(value.strip()))
-        return f", did you mean {meant}?" if meant else ""
+        suggestion = " or ".join(f'"{amount}"' for amount in _similar_quantities(value.strip()))
+        return f", did you mean {suggestion}?" if suggestion else ""
     return ""
 
 
@@ -82,7 +82,7 @@ def are_related(path: str, other: str) -> bool:
     return longer == shorter or longer.startswith((f"{shorter}.", f"{shorter}["))
 
 
-def _meant_quantities(text: str) -> list[str]:
+def _similar_quantities(text: str) -> list[str]:
     if text.count(",") == 1 and text.replace(",", "").isdigit():
         return [text.replace(",", ".")]
     if match := _SUFFIX.fullmatch(text):
@@ -102,7 +102,7 @@ def _child(data: Any, step: re.Match[str]) -> Any:
 
 
 def with_templates_moved(items: Sequence[KubernetesObject]) -> list[KubernetesObject]:
-    """Items with those of foreign kinds split into one per template."""
+    """Items, with each of a foreign kind split into one per template."""
     return [workload for item in items for workload in _workloads(item, items) or [item]]
 
 
@@ -142,7 +142,7 @@ def _workload(item: KubernetesObject, template: TemplateAt, inside: str, part: s
 
 
 def _of_referenced(item: KubernetesObject, items: Sequence[KubernetesObject]) -> Iterator[KubernetesObject]:
-    """An Argo Rollout may leave its template with a Deployment, which is looked for in the same manifest."""
+    """Yield an Argo Rollout with the template of its workloadRef, if that is in the same manifest."""
     reference = value_at(item.data, "spec.workloadRef")
     if item.kind != "Rollout" or not isinstance(reference, dict):
         return
@@ -159,10 +159,10 @@ def _make(item: KubernetesObject, template: Any, replicas: int, path: str, part:
     if part and isinstance(metadata, dict) and item.name:
         metadata = {**metadata, "name": f"{item.name}-{part}"}
     head = {"apiVersion": item.api_version, "kind": item.kind, "metadata": metadata}
-    made = KubernetesObject({**head, "spec": {"replicas": replicas, "template": template}})
-    made.document, made.path, made.line, made.lines = item.document, item.path, item.line, item.lines
-    made.template_path = path
-    return made
+    workload = KubernetesObject({**head, "spec": {"replicas": replicas, "template": template}})
+    workload.document, workload.path, workload.line, workload.lines = item.document, item.path, item.line, item.lines
+    workload.template_path = path
+    return workload
 
 
 OBJECT_NAME = "<object>"
@@ -281,7 +281,7 @@ def manifest_from_text(file: str, text: bytes) -> Manifest:
 
 
 def _decode(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
-    """All of them as plain data, without the Lists that they came in. Raises MalformedError."""
+    """Objects as plain data, without Lists that contained them. Raises MalformedError."""
     return [replace(item, content=item.data) for item in objects if not item.size]
 
 
@@ -294,9 +294,7 @@ def manifest_of(data: Mapping[str, Any]) -> Manifest:
 
 
 def choose(manifest: Manifest, name: str | None, default_namespace: str) -> KubernetesObject:
-    """The workload called ``name`` (NAME, Kind/NAME or NAMESPACE/Kind/NAME), or the only one. Raises ManifestError if
-    there is no workload at all, and UsageError for none or several matches.
-    """
+    """Workload called ``name``, or the only one. Raises ManifestError without any, UsageError unless one matches."""
     file, workloads = manifest.file, manifest.workloads
     if not workloads:
         kinds = ", ".join(
@@ -329,7 +327,7 @@ def listed_labels(workloads: Sequence[KubernetesObject], default_namespace: str)
 
 
 def _label(item: KubernetesObject, namespace: str) -> str:
-    """An object without a name is known by the beginning of the one it will get."""
+    """NAMESPACE/Kind/NAME; an object without a name has its generateName."""
     return f"{namespace}/{item.kind}/{item.name or value_at(item.data, 'metadata.generateName') or ''}"
 
 

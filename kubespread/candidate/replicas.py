@@ -87,7 +87,7 @@ def _replica(name: str, pod: Pod, workload: ApiObject | None, objects: ClusterOb
     else:
         own = for_index(pod, int(name.removeprefix(f"{owner.name}-"))) if owner is not None and is_indexed(pod) else pod
         replica = replace(own, metadata=replace(own.metadata, name=name))
-    # No claims are made for a pod without a controller: it has those that are in the cluster.
+    # No claims are created for a pod without a controller: it has the cluster's.
     if owner is not None:
         claims += ephemeral_claims(replica)
     return Replica(replica, admitted_claims(claims, objects))
@@ -157,7 +157,7 @@ def refuse_update(candidate: Candidate, snapshot: Snapshot) -> None:
 
 
 def _update_faults(stored: ApiObject, updated: ApiObject) -> Iterator[FieldFault]:
-    """Changes by ``updated``, from a manifest, of what may not change in the ``stored`` object."""
+    """Yield changes by ``updated``, from a manifest, of immutable fields of the ``stored`` object."""
     match stored, updated:
         case StatefulSet(), StatefulSet():
             if _is_other_stateful_set(stored, updated):
@@ -211,7 +211,7 @@ def _without_job_labels(template: PodTemplateSpec) -> PodTemplateSpec:
 
 
 def _move(before: PodTemplateSpec, after: PodTemplateSpec) -> PodTemplateSpec:
-    """Allow what may change of the template of a suspended Job that never started: where its pods may go."""
+    """Template of a suspended Job that never started, with the changes allowed: metadata and scheduling directives."""
     spec = after.spec
     affinity = replace(before.spec.affinity or Affinity(), node_affinity=(spec.affinity or Affinity()).node_affinity)
     moved = replace(
@@ -225,7 +225,7 @@ def _move(before: PodTemplateSpec, after: PodTemplateSpec) -> PodTemplateSpec:
 
 
 def _is_other_pod(stored: PodSpec, updated: PodSpec) -> bool:
-    """True if what scheduling reads and the manifest sets differs; a gated pod may still get other node selection."""
+    """True if fields that scheduling reads and the manifest sets differ; a gated pod may change its node selection."""
     fields = ["topology_spread_constraints", "overhead", "priority_class_name", "scheduler_name", "runtime_class_name"]
     if not stored.scheduling_gates:
         fields += ["node_selector", "affinity"]
@@ -327,9 +327,7 @@ def first_missing(candidate: Candidate, present: Iterable[Pod]) -> Pod:
 
 
 def replica_names(candidate: Candidate, present: Iterable[Pod] = (), waiting: Iterable[Pod] = ()) -> Iterator[str]:
-    """Yield names of replicas that are not ``present``, numbered as by their controller: first those that are
-    ``waiting``.
-    """
+    """Yield names of replicas that are not ``present``, numbered as by their controller, the ``waiting`` ones first."""
     return (f"{_base_name(candidate.pod)}-{number}" for number in _numbers(candidate, present, waiting))
 
 
@@ -340,7 +338,7 @@ def _base_name(pod: Pod) -> str:
 
 def _numbers(candidate: Candidate, present: Iterable[Pod], waiting: Iterable[Pod] = ()) -> Iterator[int]:
     pod, obj, base = candidate.pod, candidate.object, _base_name(candidate.pod)
-    owner, first, taken = controller_of(pod), 0, set[int]()
+    owner, first, used = controller_of(pod), 0, set[int]()
 
     def number_of(replica: Pod) -> int | None:
         return index_of(replica) if is_indexed(pod) else ordinal_of(replica, base)
@@ -348,12 +346,12 @@ def _numbers(candidate: Candidate, present: Iterable[Pod], waiting: Iterable[Pod
     if isinstance(obj, StatefulSet):
         first = first_ordinal(obj)
     elif isinstance(obj, Job):
-        taken = completed_indexes(obj)
+        used = completed_indexes(obj)
     elif owner is not None and owner.kind == "StatefulSet":
         first = ordinal_of(pod, base) or 0
     there = sorted(number for replica in waiting if (number := number_of(replica)) is not None)
-    taken |= {*there, *(number for replica in present if (number := number_of(replica)) is not None)}
-    return chain(there, (number for number in count(first) if number not in taken))
+    used |= {*there, *(number for replica in present if (number := number_of(replica)) is not None)}
+    return chain(there, (number for number in count(first) if number not in used))
 
 
 class DesiredReplicas(Struct, frozen=True):
@@ -404,7 +402,7 @@ def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator
 
 
 def _labels_of_replicas(snapshot: Snapshot) -> dict[str, dict[int, Mapping[str, str]]]:
-    """Collect by namespace the labels of pods that ReplicaSets control, those that pods share once."""
+    """Collect by namespace the labels of pods that ReplicaSets control, shared ones once."""
     labels: dict[str, dict[int, Mapping[str, str]]] = {}
     for pod in snapshot.pods:
         if (owner := controller_of(pod)) is not None and owner.kind == "ReplicaSet":
@@ -425,8 +423,9 @@ def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]
 def growths(
     candidates: Iterable[Candidate], desired: DesiredReplicas, snapshot: Snapshot, running: Sequence[Pod]
 ) -> list[Growth]:
-    """Growth of each candidate's workload, charging quotas in the given order; ``running`` are the pods on nodes.
-    Raises UsageError if a workload would not grow.
+    """Growth of each candidate's workload, charging quotas in order. Raises UsageError if one would not grow.
+
+    ``running`` are the pods on nodes.
     """
     # Of one snapshot these are the same pods each time.
     _, on_nodes = snapshot.cache.get_or_make(("running", id(running)), lambda: (running, PodsByController(running)))
@@ -434,7 +433,7 @@ def growths(
     quotas: Quotas = snapshot.objects.get(ResourceQuota) if desired.counts_quotas else ()
     grown = []
     for candidate in candidates:
-        # Pods that wait for a node are charged already, and are among those to be placed.
+        # Pending pods are charged already, and are to be placed too.
         own_waiting = _replicas(candidate, waiting, snapshot)
         for pod in own_waiting:
             quotas = charge_quotas(quotas, pod, -1)
@@ -483,7 +482,7 @@ def _growth(
     outdated = sum(_is_outdated(pod, candidate) for pod in running)
     is_fewer = desired.replicas is not None and asked_for < len(running)
     if awaited and outdated and not (is_other or is_fewer or desired.until_full or desired.from_scratch):
-        # They are what a rollout that waits wants now, beside the pods that it is to replace.
+        # A waiting rollout wants them now, beside the pods that it is to replace.
         awaited = max(awaited, asked_for - len(running))
         return Growth(awaited, running, (), creation(candidate, quotas, awaited, running), (), outdated=outdated)
     anew = desired.from_scratch or is_other

@@ -128,8 +128,8 @@ def _parse(text: str) -> Setting:
         raise UsageError(f"invalid --set {text!r}: expected FIELD=VALUE or FIELD[KEY]=VALUE, such as maxSkew[zone]=2")
     name, key = match["field"], match["key"] or ""
     if name not in _SETTERS:
-        meant = did_you_mean(near_miss(name, _SETTERS)) or f"; fields are {', '.join(_SETTERS)}"
-        raise UsageError(f"invalid --set {text!r}: unknown field {name!r}{meant}")
+        suggestion = did_you_mean(near_miss(name, _SETTERS)) or f"; fields are {', '.join(_SETTERS)}"
+        raise UsageError(f"invalid --set {text!r}: unknown field {name!r}{suggestion}")
     if key and name in _WITHOUT_KEY:
         raise UsageError(f"invalid --set {text!r}: {name} takes no brackets")
     return Setting(name, key, match["value"])
@@ -158,7 +158,7 @@ def _set_constraint(data: Any, row: Kind, setting: Setting) -> str:
 
 
 def _add_constraint(data: Any, row: Kind, setting: Setting) -> str:
-    """It selects what the workload does, or the labels of its pods. Raises UsageError for text of another form."""
+    """Add a constraint with the workload's selector, else the pod's labels. Raises UsageError for malformed text."""
     added = constraint_of(setting.value)
     if added is None:
         raise UsageError(f"--set {setting}: expected {CONSTRAINT_FORM}, such as zone:1 or hostname:1:soft")
@@ -176,14 +176,14 @@ def _add_constraint(data: Any, row: Kind, setting: Setting) -> str:
         raise UsageError(f"--set {setting}: the pod has no labels to select it by")
     # That of a ReplicationController is a map.
     by = selector if selector.keys() & {"matchLabels", "matchExpressions"} else {"matchLabels": selector}
-    made = {"maxSkew": added.max_skew, "topologyKey": key, "whenUnsatisfiable": added.when_unsatisfiable}
-    made["labelSelector"] = by
-    spec["topologySpreadConstraints"] = [*constraints, made]
+    new_constraint = {"maxSkew": added.max_skew, "topologyKey": key, "whenUnsatisfiable": added.when_unsatisfiable}
+    new_constraint["labelSelector"] = by
+    spec["topologySpreadConstraints"] = [*constraints, new_constraint]
     return f"{path}[{len(constraints)}]"
 
 
 def _add_toleration(data: Any, row: Kind, setting: Setting) -> str:
-    """Raises UsageError for what is no taint, in kubectl's words."""
+    """Add a toleration of a taint. Raises UsageError, in kubectl's words, for text that is not a taint."""
     try:
         taint, removes = parse_taint(setting.value)
     except TaintError as error:
@@ -230,7 +230,7 @@ def _set_node_selector(data: Any, row: Kind, setting: Setting) -> str:
 
 
 def _drop_node_affinity(data: Any, row: Kind, setting: Setting) -> str:
-    """Terms are alternatives: an empty one admits every node, so nothing is required any more."""
+    """Remove a key from all terms; as terms are alternatives, an empty one removes the whole requirement."""
     affinity, path = _required_part(data, row, setting)
     terms = _objects(value_at(affinity, f"{_REQUIRED}.nodeSelectorTerms"))
     lists = [(term, part) for term in terms for part in ("matchExpressions", "matchFields") if term.get(part)]
@@ -265,7 +265,7 @@ def _required_part(data: Any, row: Kind, setting: Setting) -> tuple[dict[str, An
 
 
 def _key_among(keys: Iterable[str], what: str, setting: Setting) -> str:
-    """The key that is meant, which may be short. Raises UsageError for one that is not there or not clear."""
+    """The one of ``keys`` that the setting names, possibly short. Raises UsageError if none or several match."""
     distinct = list(dict.fromkeys(keys))
     matching = [distinct[place] for place in _positions(distinct, setting.key)] if setting.key else distinct
     if len(matching) == 1:
@@ -297,7 +297,7 @@ def _spec_path(row: Kind) -> str:
 
 
 def _set(data: Any, path: str, name: str, setting: Setting) -> str:
-    """Set the value, and return its path, empty where there is nothing that could hold it."""
+    """Set the value and return its path; empty if there is no object at ``path``."""
     parent = value_at(data, path)
     if not isinstance(parent, dict):
         return ""
@@ -307,7 +307,7 @@ def _set(data: Any, path: str, name: str, setting: Setting) -> str:
 
 
 def _choose(among: Any, name: str, what: str, setting: Setting) -> int | None:
-    """The position of the one that is meant, None where ``among`` is no list of objects. Raises UsageError."""
+    """Position of the item that the setting names; None if ``among`` is no list of objects. Raises UsageError."""
     if not isinstance(among, list) or not all(isinstance(entry, dict) for entry in among):
         return None
     names = [str(entry.get(name, "")) for entry in among]
@@ -323,8 +323,8 @@ def _choose(among: Any, name: str, what: str, setting: Setting) -> int | None:
         positions = " or ".join(f"{setting.field}[{position}]" for position in matches)
         fault = f"{len(matches)} {what}s have the {name} {names[matches[0]]}: write {positions}"
     else:
-        meant = did_you_mean(near_miss(setting.key, names)) or f"; there {verb_of(len(names), 'are')} {listed}"
-        fault = f"no {what} has the {name} {setting.key!r}{meant}"
+        suggestion = did_you_mean(near_miss(setting.key, names)) or f"; there {verb_of(len(names), 'are')} {listed}"
+        fault = f"no {what} has the {name} {setting.key!r}{suggestion}"
     raise UsageError(f"--set {setting}: {fault}")
 
 

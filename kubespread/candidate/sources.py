@@ -33,7 +33,7 @@ from kubespread.snapshot.snapshot import LIST_COMMAND, Snapshot
 from kubespread.wording import count_of, some_of
 
 _REFERENCE = regex(r"(?P<kind>[A-Za-z0-9]+(?:\.[a-z0-9.-]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
-# Whether a Job or a bare pod will run again is not known; a CronJob's pods are those of its Jobs.
+# Whether a Job or a bare pod will run again is not known; a CronJob's pods belong to its Jobs.
 _LASTING = tuple(
     POD_CREATORS[kind] for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
 )
@@ -74,7 +74,7 @@ def reference(text: str) -> Reference | None:
     match = _REFERENCE.fullmatch(text)
     if match is None:
         return None
-    # Only the cluster knows whether it has pods of another kind, and nobody has a pod called web.yaml.
+    # Only the cluster knows whether it has pods of another kind, but no pod is called web.yaml.
     row = kind_called(match["kind"]) or (None if text.endswith(SUFFIXES) else other_kind(match["kind"]))
     return None if row is None else Reference(row, match["name"])
 
@@ -85,7 +85,7 @@ def reference_kinds() -> str:
 
 
 def _is_part(obj: ApiObject, present: Set[tuple[str, str, str]]) -> bool:
-    """True where another workload speaks for it, and for a former revision of a Deployment that was not listed."""
+    """True if its controller is present, and for a ReplicaSet that a controller scaled down to 0."""
     owner = next((owner for owner in obj.metadata.owner_references if owner.controller), None)
     if owner is None:
         return False
@@ -130,8 +130,8 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
     if namespace not in (namespaces := _namespaces(snapshot)):
         hint = alternatives(namespace, namespaces)
     elif not labels:
-        made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.get(row.cls))
-        if elsewhere := sorted({*made, *(pod.metadata.namespace for pod in snapshot.pods)} - {namespace}):
+        owners = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.get(row.cls))
+        if elsewhere := sorted({*owners, *(pod.metadata.namespace for pod in snapshot.pods)} - {namespace}):
             hint = f"; there are some in {some_of(elsewhere, _MAX_NAMED)}: -A asks about all"
     return UsageError(f"{subject} {where}{hint}")
 
@@ -178,7 +178,7 @@ class Surroundings(Struct, frozen=True):
     """Everything besides manifests that decides which of their workloads are used, and which pods these create."""
 
     snapshot: Snapshot = field(default_factory=Snapshot)
-    """The cluster, once its edits are made, with what the manifests bring along."""
+    """The cluster after its edits, with the other objects of the manifests."""
     version: KubeVersion = LATEST
     name: str | None = None
     """Name of the workload to use, of several."""
@@ -249,9 +249,7 @@ class Sources(Struct):
         return chosen
 
     def _find(self, name: str, default_namespace: str) -> list[Source]:
-        """Find the manifests that hold a workload of that name, or the first source where none does, so that it says
-        so.
-        """
+        """Manifests with a workload of that name; without any, the first source, which then reports that."""
         manifests = [source for source in self.bearing if isinstance(source, Manifest)]
         named = [manifest for manifest in manifests if workloads_named(manifest, name, default_namespace)]
         if not named and len(manifests) > 1:
@@ -263,7 +261,7 @@ def read_sources(pods: Iterable[PodGiven], surroundings: Surroundings) -> Source
     """Read all sources. In a directory, files that are malformed or hold no workload are left out and named. Raises
     ManifestError and UsageError.
     """
-    read, seen = Sources(), set[str | Reference]()
+    read, identities = Sources(), set[str | Reference]()
     for pod in pods:
         named, once = _reference(pod) if isinstance(pod, str | Path) else pod, dict[str, str | Reference]()
         if isinstance(named, Reference | ClusterWorkloads):
@@ -279,10 +277,10 @@ def read_sources(pods: Iterable[PodGiven], surroundings: Surroundings) -> Source
             _take(read, manifest, surroundings)
             once = {manifest.file: os.path.realpath(manifest.file)} if Path(manifest.file).is_file() else {}
         for label, identity in once.items():
-            if identity in seen:
+            if identity in identities:
                 raise UsageError(f"{label} is named twice")
-            seen.add(identity)
-    _drop_those_without_workload(read, surroundings)
+            identities.add(identity)
+    _drop_manifests_without_workload(read, surroundings)
     return read
 
 
@@ -364,7 +362,7 @@ def _refuse_selector(named: Reference, selector: str) -> None:
 
 
 def _read(file: str) -> Manifest:
-    """Raises ManifestError, which says of what is no file how a workload of the cluster is named."""
+    """Read a manifest. Raises ManifestError, which for a missing file says how to name a workload of the cluster."""
     if file != STDIN and not Path(file).exists():
         if file.count("/") == 1 and not Path(file).parent.exists():
             kinds = f"no such file; of KIND/NAME in the cluster, KIND is one of {reference_kinds()}"
@@ -374,7 +372,7 @@ def _read(file: str) -> Manifest:
     return read_manifest(file)
 
 
-def _drop_those_without_workload(read: Sources, surroundings: Surroundings) -> None:
+def _drop_manifests_without_workload(read: Sources, surroundings: Surroundings) -> None:
     """Leave out manifests without a workload where others have one. Raises UsageError if none has one, but has to."""
     empty = [manifest for manifest in read.manifests if not manifest.workloads]
     of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
@@ -384,7 +382,7 @@ def _drop_those_without_workload(read: Sources, surroundings: Surroundings) -> N
             for manifest in empty
             if not any((item.api_version, item.kind) in READ for item in manifest.items)
         ]
-        # The others report what they hold that is not known together with the pod made from them.
+        # The others report their gaps with the pod made from them.
         read.gaps += [gap for manifest in empty for gap in manifest.gaps]
         read.bearing = of_others
     elif len(empty) == 1 and not read.skipped and (fault := _mistaken_manifest(empty[0])):

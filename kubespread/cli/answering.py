@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 _MOST_NOTES = 3
 _MOST_ON_SCREEN = 2
 _LEAST_OF_ANSWER = 6
-"""Rows of a terminal, however much is said beside it."""
+"""Rows of a terminal that an answer gets, however many notes there are."""
 _KINDS = ("not modeled", "gap", "note", "admission")
-"""In the order of how much they may change of an answer."""
+"""Kinds of notes, the most important first."""
 
 
 class _Note(NamedTuple):
@@ -132,7 +132,7 @@ class Answering(Struct, frozen=True):
     def _remarks(
         self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, *, is_short: bool
     ) -> Iterator[str]:
-        """Lines to say beside the answer, with few notes where a screen ``is_short``."""
+        """Yield lines for standard error, with few notes if the screen ``is_short``."""
         is_quiet, has_tables = self.typed["quiet"], stdout_takes_tables()
         if not is_quiet:
             if self.typed["verbose"]:

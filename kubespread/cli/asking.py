@@ -252,11 +252,11 @@ _AFTER = tuple(
         ("kube-version", "1.X[.Y]", "Kubernetes release to emulate."),
     )
 )
-"""Options of the second side; one that is not given is the same as on the first side."""
+"""Options of the second side; one that is not typed is the same as on the first side."""
 
 
 def _sides(field: FieldInfo, kind: Any, option: Any) -> FieldForm:
-    """One or two by their place, and all that may be otherwise with the second."""
+    """One or two PODs by their place, and the options of the second side."""
 
     def value(typed: Argv) -> tuple[Any, ...]:
         sources = [*typed.snapshots, *typed["to_snapshot"]]

@@ -48,7 +48,7 @@ In the order of purposes: manifests, requirements, changes, the scheduler, the c
 _IN_FULL = "kubespread.help_all"
 _WORDS = "kubespread.words"
 TYPED_ORDER = "typed_order"
-"""Beside the values of the parameters: the names of the typed options, each as often as it was typed."""
+"""Key, beside the parameters' values, of the names of typed options, each as often as it was typed."""
 _SHORT_OPTION_WITH_VALUE = regex("-[A-Za-z]=.")
 
 
@@ -123,9 +123,9 @@ def _one_of(choices: Sequence[str], text: str) -> str:
             return choice
     from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 
-    similar = near_miss(text, choices)
+    suggestion = near_miss(text, choices)
     raise typer.BadParameter(
-        f"{text!r} is not one of {', '.join(map(repr, choices))}{did_you_mean(similar) if similar else '.'}"
+        f"{text!r} is not one of {', '.join(map(repr, choices))}{did_you_mean(suggestion) if suggestion else '.'}"
     )
 
 
@@ -314,7 +314,7 @@ def _heading(parameter: Any) -> str:
 
 
 def _of_these(examples: Sequence[str], parameters: Sequence[Any]) -> Iterator[str]:
-    """Two examples at most of options that are among ``parameters``."""
+    """At most two examples, of options that are among ``parameters``."""
     names = {name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)}
     return islice((example for example in examples if example.split()[0] in names), 2)
 

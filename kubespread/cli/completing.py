@@ -93,7 +93,7 @@ def read_line(words: Sequence[str]) -> Line:
         elif line.following and argument_of(line.command) is not None:
             line.values.setdefault(str(_FILES_BEFORE_A_COMMAND.name), []).append(text)
         elif line.following:
-            # Nothing is known of what follows a command that does not exist.
+            # After a command that does not exist, any word may follow.
             line.command = app
     _end(line, waiting)
     return line

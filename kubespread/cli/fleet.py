@@ -70,7 +70,7 @@ def _answer(request: CommandQuestion) -> ExitCode:
 
 
 class _Fleet(QuestionGroup):
-    """The questions, after the files that they are asked of."""
+    """Questions as commands, with the files of the clusters before them."""
 
     has_files = True
 
@@ -78,7 +78,7 @@ class _Fleet(QuestionGroup):
         return super().parse_args(ctx, [*self._files_as_options(ctx, args)])
 
     def _files_as_options(self, ctx: Any, args: list[str]) -> Iterator[str]:
-        """Files before the question as ``-S`` has them; one that is called like a question needs that itself."""
+        """Yield files before the question as ``-S`` options; a file named like a question needs its own ``-S``."""
         parser = self.make_parser(ctx)
         while args:
             rest = parser.parse_args([*args])[1]
@@ -91,7 +91,7 @@ class _Fleet(QuestionGroup):
 
 
 def _is_file(word: str) -> bool:
-    """True if it is a file, or looks like one that is not there: a mistyped question does not."""
+    """True for a file, and for a missing one that looks like a file, unlike a mistyped question."""
     return Path(word).exists() or bool({*word} & {*"./*?["})
 
 

@@ -73,7 +73,7 @@ def _heed(numbers: Iterable[int], handler: Callable[[int, FrameType | None], obj
 def _end(number: int, _frame: FrameType | None) -> NoReturn:
     """End as after an interrupt; a second signal does not disturb the cleanup."""
     _heed(ENDING, lambda *_: None)
-    # Threads that hand work to processes may find it gone: that is what was asked for, and no traceback's worth.
+    # Threads that hand work to processes may miss them now, as intended: no reason for a traceback.
     threading.excepthook = lambda _: None
     warnings.simplefilter("ignore")
     raise SystemExit(_OF_SIGNAL + number)

@@ -113,7 +113,7 @@ LIVE = flag(
 
 
 _EDITS = {verb.replace("-", "_"): edit for verb, edit in EDITS.items() if edit.form.option}
-"""The edits that are options, by the names of these."""
+"""Edits with an option, by its name."""
 CHANGES = tuple(
     CommandOption(
         f"--{edit.form.verb}", metavar=edit.form.metavar, multiple=True, help=edit.form.option or "", panel=EDITED

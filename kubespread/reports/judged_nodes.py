@@ -1,6 +1,6 @@
 """Judgment of kube-scheduler on one node, and the arithmetic behind it.
 
-The constraints of a pod with their counts: in every domain, and of which pods.
+The constraints of a pod with their counts in every domain, and the counted pods.
 """
 
 from __future__ import annotations

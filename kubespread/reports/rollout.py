@@ -166,7 +166,7 @@ def rollout_sentence(rollout: RolloutReport) -> str:
     parts = [ending, f"fewest ready {rollout.fewest_ready:,} of {rollout.replicas:,}"]
     others = rollout.with_match_label_keys or rollout.final
     pairs = list(zip(rollout.final, others, strict=True))
-    # Of those that are as even as they are asked to be, the first one says so for all.
+    # If all are as even as required, the first one stands for all.
     telling = [(own, other) for own, other in pairs if own.most > own.max_skew or own.range != other.range]
     parts += [_final(own, other) for own, other in telling or pairs[:1]]
     return "; ".join(parts)

@@ -1,1 +1,1 @@
-"""Files that ask: scenarios, what happens to a cluster step by step, and promises, what is to hold of it."""
+"""Files of questions: scenarios, which change a cluster step by step, promises to keep, and groups of new nodes."""

@@ -1,5 +1,6 @@
-"""Files about what an autoscaler may add: node groups, and instance types in place of Karpenter's provider. Both are
-read strictly, each fault named by line.
+"""Files about nodes that an autoscaler may add: node groups, and instance types in place of Karpenter's provider.
+
+Both are read strictly, each fault named by line.
 """
 
 from __future__ import annotations
@@ -170,11 +171,11 @@ def _instance_types(document: Document) -> tuple[InstanceType, ...]:
     types: list[InstanceType] = []
     for place, entry in enumerate(entries):
         path = f"instanceTypes[{place}]"
-        found = _instance_type(faults.check(entry, TYPE, path), path, faults)
-        if any((found.name, found.labels) == (other.name, other.labels) for other in types):
-            same = f"Duplicate value: {quote(found.name)}: another with the same labels is above"
+        instance_type = _instance_type(faults.check(entry, TYPE, path), path, faults)
+        if any((instance_type.name, instance_type.labels) == (other.name, other.labels) for other in types):
+            same = f"Duplicate value: {quote(instance_type.name)}: another with the same labels is above"
             faults.add(f"{path}.name", same)
-        types.append(found)
+        types.append(instance_type)
     if faults.entries:
         raise faults.error()
     return tuple(types)
@@ -186,9 +187,9 @@ def _instance_type(fields: Mapping[str, Any], path: str, faults: Faults) -> Inst
         faults.add(f"{path}.name", f"Invalid value: {quote(name)}: {fault}")
     amounts = {resource: (fields.get(resource), f"{path}.{resource}") for resource in _ALWAYS}
     others = fields.get("resources", {})
-    for name_given in map(str, others):
-        for fault in label_key_faults(name_given):
-            faults.add(f"{path}.resources.{name_given}", f"Invalid value: {quote(name_given)}: {fault}")
+    for resource in map(str, others):
+        for fault in label_key_faults(resource):
+            faults.add(f"{path}.resources.{resource}", f"Invalid value: {quote(resource)}: {fault}")
     checked = faults.check(others, dict.fromkeys(others, Field(Holds.AMOUNT, "how much")), f"{path}.resources")
     for resource, amount in checked.items():
         if resource in amounts:

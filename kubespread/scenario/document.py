@@ -1,7 +1,4 @@
-"""A file of ours: one document of one kind.
-
-What is wrong with a file of ours, collected while it is read.
-"""
+"""Documents of kubespread's own kinds, one to a file, and their faults, collected while they are read."""
 
 from __future__ import annotations
 
@@ -87,22 +84,22 @@ class Faults:
             self.add(path, f"expected an object, found {describe(data)}")
             return {}
         inside = f"{path}." if path else ""
-        kept: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, value in data.items():
             field = fields.get(name)
             if field is None:
                 self.add_unknown(f"{inside}{name}", name, fields)
             elif value is not None and self._fits(f"{inside}{name}", value, field):
-                kept[name] = value
+                values[name] = value
         for name, field in fields.items():
             if field.is_required and data.get(name) is None:
                 self.add(f"{inside}{name}", f"Required value: {field.help}")
-        return kept
+        return values
 
     def add_unknown(self, path: str, name: object, valid_names: Fields | Mapping[str, object]) -> None:
-        """Add an unknown field, with the name probably meant."""
-        meant = near_miss(str(name), valid_names)
-        self.add(path, str(UnknownField(path, f"{path.removesuffix(str(name))}{meant}" if meant else "")))
+        """Add an unknown field, with the most similar name."""
+        suggestion = near_miss(str(name), valid_names)
+        self.add(path, str(UnknownField(path, f"{path.removesuffix(str(name))}{suggestion}" if suggestion else "")))
 
     def _fits(self, path: str, value: Any, field: Field) -> bool:
         if _holds(value, field.holds):
@@ -191,8 +188,9 @@ class Document(Struct, frozen=True):
 
 
 def read_document(source: Mapping[str, Any] | str | Path, kind: str, smallest: str) -> Document:
-    """Read a document: plain data, text (with a line break, or beginning with a brace) or a path. ``smallest`` is an
-    example for errors. Raises ManifestError.
+    """Read a document: plain data, text (with a line break, or beginning with a brace) or a path. Raises ManifestError.
+
+    ``smallest`` is an example for errors.
     """
     if isinstance(source, Mapping):
         return _of_kind(Document(source, Faults(_OBJECT)), kind, smallest)
@@ -224,10 +222,10 @@ def _of_text(file: str, content: bytes, kind: str, path: str | None) -> Document
 
 
 def _of_kind(document: Document, kind: str, smallest: str) -> Document:
-    found = document.data.get("apiVersion"), document.data.get("kind")
-    if found != (API_VERSION, kind):
+    api_version, own_kind = document.data.get("apiVersion"), document.data.get("kind")
+    if (api_version, own_kind) != (API_VERSION, kind):
         expected = f"expected apiVersion {API_VERSION} and kind {kind}"
-        fault = f"{expected}, found {found[0] or 'none'} and {found[1] or 'none'}; the smallest one is {smallest}"
-        document.faults.add("" if found[1] is None else "kind", fault)
+        fault = f"{expected}, found {api_version or 'none'} and {own_kind or 'none'}; the smallest one is {smallest}"
+        document.faults.add("" if own_kind is None else "kind", fault)
         raise document.faults.error()
     return document

@@ -1,4 +1,4 @@
-"""Promises as a file says them: read strictly, with every fault in it named by line."""
+"""Promises in a file, read strictly, each fault named by line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kubespread.scenario.document import API_VERSION, Document, Field, Fields, H
 
 KIND = "Promises"
 PROMISES: Fields = {"promises": Field(Holds.LIST, "what is to hold", is_required=True)}
-WHOSE: Fields = {
+SUBJECTS: Fields = {
     "workload": Field(Holds.TEXT, "[NAMESPACE/]KIND/NAME, of a kind that has replicas"),
     "namespace": Field(Holds.TEXT, "all workloads of this namespace that have replicas"),
     "selector": Field(Holds.TEXT, "those of them with these labels, as kubectl's -l has them"),
@@ -46,8 +46,8 @@ EXEMPT: Fields = {
 }
 NEEDS = {"selector": "namespace", "back": "survives", "reason": "until"}
 """Fields without meaning unless another is set."""
-_EACH: Fields = {"spread": Field(Holds.NUMBER, "topology key"), "room": Field(Holds.AMOUNT, "resource")}
-"""Fields that are objects, with what each entry holds; its name is such a thing."""
+_ENTRIES: Fields = {"spread": Field(Holds.NUMBER, "topology key"), "room": Field(Holds.AMOUNT, "resource")}
+"""Fields that are objects: the type of their values, and the noun for their keys."""
 BACKS = WHILE_SILENT, NODES_DELETED = "while silent", "nodes deleted"
 NEVER_BLOCKED = "never blocked"
 WORDS = REPLICAS, HPA_MAX = "replicas", "hpaMax"
@@ -68,7 +68,7 @@ class Promise(Struct, frozen=True):
     selector: str = ""
     cluster: bool = False
     survives: str = ""
-    """Topology key, possibly short, of which any one domain may be lost."""
+    """Topology key, possibly short; any one of its domains may be lost."""
     ready: IntOrString | None = None
     back: str = ""
     spread: Mapping[str, int] = {}
@@ -102,8 +102,9 @@ PromisesGiven = Promises | Mapping[str, Any] | str | Path
 
 
 def read_promises(source: PromisesGiven) -> Promises:
-    """Read promises: a path (``-``: standard input), text (with a line break, or beginning with a brace) or plain data.
-    Raises ManifestError with every fault.
+    """Read promises. Raises ManifestError with every fault.
+
+    ``source`` is a path (``-``: standard input), text (with a line break, or beginning with a brace) or plain data.
     """
     if isinstance(source, Promises):
         return source
@@ -130,13 +131,13 @@ def _promise(document: Document, data: Any, path: str) -> Promise:
     faults, lines = document.faults, document.lines
     is_cluster = isinstance(data, Mapping) and data.get("cluster") is True
     valid = OF_CLUSTER if is_cluster else OF_WORKLOADS
-    fields = faults.check(data, {**WHOSE, **valid, **EXEMPT}, path)
+    fields = faults.check(data, {**SUBJECTS, **valid, **EXEMPT}, path)
     if not isinstance(data, Mapping):
         return Promise(path)
     named_by = [name for name in ("workload", "namespace", "cluster") if fields.get(name)]
     if len(named_by) != 1:
-        found = " and ".join(named_by) or "none"
-        faults.add(path, f"expected one of workload, namespace and cluster: true, found {found}")
+        names = " and ".join(named_by) or "none"
+        faults.add(path, f"expected one of workload, namespace and cluster: true, found {names}")
     if valid.keys().isdisjoint(data):
         faults.add(path, f"promises nothing: expected one of {', '.join(valid)}")
     for name, needed in NEEDS.items():
@@ -145,16 +146,19 @@ def _promise(document: Document, data: Any, path: str) -> Promise:
     faults.check_namespace(fields.get("namespace"), f"{path}.namespace")
     read: dict[str, Any] = {}
     for name, value in fields.items():
-        at, of = f"{path}.{name}", _READ.get(name, lambda as_it_is: as_it_is)
-        if name in _EACH:
-            each = faults.check(value, dict.fromkeys(value, _EACH[name]), at)
-            read[name] = {key: faults.read(f"{at}.{key}", partial(of, part)) for key, part in each.items()}
+        field_path, read_value = f"{path}.{name}", _READ.get(name, lambda as_it_is: as_it_is)
+        if name in _ENTRIES:
+            entries = faults.check(value, dict.fromkeys(value, _ENTRIES[name]), field_path)
+            read[name] = {
+                key: faults.read(f"{field_path}.{key}", partial(read_value, entry)) for key, entry in entries.items()
+            }
             if not value:
-                faults.add(at, f"expected at least one {_EACH[name].help}, found none")
+                faults.add(field_path, f"expected at least one {_ENTRIES[name].help}, found none")
         else:
-            read[name] = faults.read(at, partial(of, value))
-    places = {name: f"{path}.{name}" if name else path for name in ("", *fields)}
-    return Promise(path, {} if lines is None else {name: lines.line(0, at) for name, at in places.items()}, **read)
+            read[name] = faults.read(field_path, partial(read_value, value))
+    paths = {name: f"{path}.{name}" if name else path for name in ("", *fields)}
+    lines_of = {} if lines is None else {name: lines.line(0, field_path) for name, field_path in paths.items()}
+    return Promise(path, lines_of, **read)
 
 
 def _amount(value: IntOrString) -> IntOrString:
@@ -183,8 +187,8 @@ def _survives(text: str) -> str:
 
 def _choose(text: IntOrString, words: Sequence[str], or_a_number: str = "") -> IntOrString:
     if isinstance(text, str) and text not in words:
-        meant = did_you_mean(near_miss(text, words)) if len(words) > 1 else ""
-        raise UsageError(f"expected {' or '.join(words)}{or_a_number}, found {text!r}{meant}")
+        suggestion = did_you_mean(near_miss(text, words)) if len(words) > 1 else ""
+        raise UsageError(f"expected {' or '.join(words)}{or_a_number}, found {text!r}{suggestion}")
     return text
 
 
@@ -208,4 +212,4 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "room": _room,
     "until": _day,
 }
-"""Functions that make a promise's value of a field's, or of each in it; other fields are as they stand."""
+"""Functions that convert the value of a field, or of each of its entries; other fields are unchanged."""

@@ -48,11 +48,11 @@ class Scenario(Struct, frozen=True):
     stuck: tuple[WorkloadReference, ...] = ()
     """Workloads with new pods that never become ready."""
     creates_namespaces: bool = False
-    """True if missing namespaces of what is applied are created."""
+    """True if missing namespaces of applied manifests are created."""
     autoscaler: Autoscaler | None = None
     """Autoscaler that adds nodes for pending pods after each step."""
     node_groups: Any = None
-    """Groups that may grow; None for those of the cluster's objects."""
+    """Groups that may grow; None for the groups that the cluster defines."""
     instance_types: Any = None
     """Instance types that Karpenter may launch; None if unknown."""
 
@@ -68,13 +68,15 @@ _AFTER_VERB = regex(r"\s+|=")
 
 
 def parse_step(text: str, directory: str | None = "") -> Step:
-    """Parse a step, with a blank or an equals sign after its verb; paths are relative to ``directory``, and refused if
-    it is None. Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
+    """Parse a step, with a blank or an equals sign after its verb. Raises UsageError.
+
+    Paths are relative to ``directory``, and refused if it is None. Raises ManifestError for the manifest of a new node
+    that the API server would refuse.
     """
     verb, *rest = _AFTER_VERB.split(text.strip(), maxsplit=1)
     if verb not in VERBS:
-        meant = did_you_mean(near_miss(verb, VERBS)) or f"; the steps are {', '.join(VERBS)}"
-        raise UsageError(f"unknown step {verb!r}{meant}")
+        suggestion = did_you_mean(near_miss(verb, VERBS)) or f"; the steps are {', '.join(VERBS)}"
+        raise UsageError(f"unknown step {verb!r}{suggestion}")
     return _step(VERBS[verb], "".join(rest), directory)
 
 
@@ -83,7 +85,7 @@ def _step(verb: type[Verb], text: str, directory: str | None) -> Step:
 
 
 def _step_at(data: Any, path: str, faults: Faults, directory: str) -> Step | None:
-    """None where it has faults."""
+    """Read a step; None if it has faults."""
     if isinstance(data, str) and data.strip():
         return faults.read(path, partial(parse_step, data, directory))
     if not isinstance(data, Mapping) or not data:
@@ -97,10 +99,10 @@ def _step_at(data: Any, path: str, faults: Faults, directory: str) -> Step | Non
     beside = {key: data[key] for key in data if key == NAME}
     name = faults.check(beside, {NAME: Field(Holds.TEXT, "what the step is called")}, path).get(NAME, "")
     if len(keys) != 1:
-        found = f"expected one of {', '.join(VERBS)}"
+        message = f"expected one of {', '.join(VERBS)}"
         if keys:
-            found = f"expected one thing in a step, found {', '.join(keys)}: write a step for each"
-        faults.add(path, found)
+            message = f"expected one thing in a step, found {', '.join(keys)}: write a step for each"
+        faults.add(path, message)
         return None
     (key,) = keys
     verb, text = KEYS[key], data[key]
@@ -143,7 +145,7 @@ def read_scenario(source: ScenarioGiven) -> Scenario:
 
 
 def _is_step(text: str) -> bool:
-    """True for no scenario: its first word is a verb, or no file is called so and it has several words."""
+    """True for a step, not a scenario: it begins with a verb, or has several words and is no file."""
     first = _AFTER_VERB.split(text.strip(), maxsplit=1)[0]
     is_document = "\n" in text or text.lstrip().startswith("{")
     return not is_document and (first in VERBS or (" " in text.strip() and not Path(text).exists()))
@@ -155,8 +157,8 @@ def _scenario(document: Document) -> Scenario:
     directory = "" if directory == "." else directory
     fields, namespace = document.fields(SCENARIO)
     spec = faults.check(fields.get("spec", {}), SPEC, "spec")
-    given = spec.get("steps", ())
-    steps = [_step_at(step, f"spec.steps[{place}]", faults, directory) for place, step in enumerate(given)]
+    entries = spec.get("steps", ())
+    steps = [_step_at(step, f"spec.steps[{place}]", faults, directory) for place, step in enumerate(entries)]
     if "steps" in spec and not steps:
         faults.add("spec.steps", "expected at least one step, found none")
     readiness = faults.check(spec["readiness"], READINESS, "spec.readiness") if "readiness" in spec else {}

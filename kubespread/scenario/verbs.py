@@ -97,10 +97,10 @@ class Restore(OfNodes, StepVerb, frozen=True):
 
 
 class Apply(StepVerb, frozen=True):
-    """Manifests are applied: what is new is created, what runs is changed."""
+    """Manifests are applied: new objects are created, existing ones changed."""
 
     form: ClassVar = Form("apply", "FILE... [FIELD=VALUE...]")
-    given: tuple[Any, ...]
+    manifests: tuple[Any, ...]
     """Paths of files and directories, or workloads in any other accepted form."""
     settings: tuple[str, ...] = ()
     """Fields to change in each workload, as by ``--set``."""

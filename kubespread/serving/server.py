@@ -48,7 +48,7 @@ HOST = "127.0.0.1"
 _MOST = 1 << 20
 """Bytes of a question, which may hold manifests."""
 _PATIENCE = 10.0
-"""Seconds in which a client has to send what it begins to send, and to read what it is sent."""
+"""Seconds that a client has to send its whole request, and to read each part of the response."""
 _AT_ONCE, _CONNECTIONS = 16, 256
 PARTS: Mapping[str, str] = {
     "/": "index.html",
@@ -72,14 +72,14 @@ class Refusal(Exception):  # noqa: N818 - a way out, as KubespreadError is one
 
 
 class Guard:
-    """Admits requests with the token, and from no other site."""
+    """Check of requests: they have the token, and come from no other site."""
 
     def __init__(self, port: int, token: str) -> None:
         self.hosts = {f"{name}:{port}" for name in (HOST, "localhost")}
         self._token = token.encode()
 
     def check_site(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raise Refused for a foreign host name, and for requests from another site."""
+        """Raise Refusal for a foreign host name, and for requests from another site."""
         if headers.get(b"host", b"").decode("latin-1") not in self.hosts:
             raise Refusal(403, "this is not the host that is served")
         origin = headers.get(b"origin")
@@ -89,7 +89,7 @@ class Guard:
             raise Refusal(403, "another site may not ask")
 
     def check_token(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raise Refused for a wrong token."""
+        """Raise Refusal for a wrong token."""
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
         if scheme.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self._token):
             raise Refusal(401, "no token, or not the one of the URL that kubespread serve printed")
@@ -156,8 +156,8 @@ def _workloads(snapshot: Snapshot) -> Iterator[ServedWorkload]:
 def answer_of(name: str, arguments: Mapping[str, Any], snapshot: Snapshot, scheduler: Scheduler) -> str:
     """Answer to the arguments of a tool, with truncated lists if these pass a limit. Raises KubespreadError."""
     question = question_of(name)
-    asked, cluster, scheduling, _ = pose(question, snapshot, scheduler, arguments)
-    answer = only_report(ask(cluster, asked, scheduling, timeout=arguments.get("timeout")))
+    instance, cluster, scheduling, _ = pose(question, snapshot, scheduler, arguments)
+    answer = only_report(ask(cluster, instance, scheduling, timeout=arguments.get("timeout")))
     command = command_of(question, arguments, cluster, scheduling)
     plain, limit = with_provenance(answer, shlex.split(command)[1:]).to_dict(), arguments.get("limit")
     text = msgspec.json.encode(plain if limit is None else truncate(plain, limit))
@@ -165,21 +165,21 @@ def answer_of(name: str, arguments: Mapping[str, Any], snapshot: Snapshot, sched
 
 
 _FILES = {"manifest": "manifest.yaml", "promises": "promises.yaml"}
-"""Names on the command line of the files that hold what a call passes as text."""
+"""Files on the command line for arguments that a call passes as text."""
 
 
 def command_of(
     question: type[Question[Any]], arguments: Mapping[str, Any], cluster: Snapshot, scheduler: Scheduler
 ) -> str:
-    """Command that asks the same as a call with these ``arguments``; empty if there is none.
+    """Command that asks the same as a call with these ``arguments``; empty without one.
 
     Edits and release of the arguments are part of ``cluster`` and ``scheduler``. Text arguments are in a file.
     """
-    options = [each for each in options_of(question) if each[2].is_for_assistants]
+    options = [(field, option) for field, _, option in options_of(question) if option.is_for_assistants]
     words, names_some = list[str](), False
-    for field, _, option in options:
+    for field, option in options:
         if option.form == "sides":
-            # A call says in arguments of one cluster what a command line says of two.
+            # A command line names two clusters, a call the edits of one.
             return ""
         own = [*_words(field, option, arguments)]
         names_some |= option.is_subject and bool(own)
@@ -257,7 +257,7 @@ class App:
 
 
 async def _arguments(request: Any, headers: Mapping[bytes, bytes]) -> dict[str, Any]:
-    """Raises Refused."""
+    """Arguments of the request. Raises Refusal."""
     import anyio
 
     if headers.get(b"content-type", b"").partition(b";")[0].strip() != b"application/json":
@@ -280,7 +280,7 @@ async def _arguments(request: Any, headers: Mapping[bytes, bytes]) -> dict[str, 
 
 
 class Working:
-    """Response of work in a thread, which ends when the client is gone."""
+    """Response of work in a thread, which ends when the client disconnects."""
 
     def __init__(self, limiter: Any, work: Callable[[], str]) -> None:
         self._limiter, self._work, self._turn = limiter, work, Turn(inf)
@@ -290,7 +290,7 @@ class Working:
 
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._until_gone, receive, tasks.cancel_scope)
+                tasks.start_soon(self._until_disconnect, receive, tasks.cancel_scope)
                 status, text = await anyio.to_thread.run_sync(
                     self._answer, limiter=self._limiter, abandon_on_cancel=True
                 )
@@ -301,13 +301,13 @@ class Working:
         finally:
             self._turn.until = 0.0
 
-    async def _until_gone(self, receive: Receive, scope: Any) -> None:
+    async def _until_disconnect(self, receive: Receive, scope: Any) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
         scope.cancel()
 
     def _answer(self) -> tuple[int, str]:
-        """In a thread."""
+        """Status and body of the response, computed in a thread."""
         try:
             with self._turn:
                 return 200, self._work()
@@ -317,8 +317,8 @@ class Working:
         except KubespreadError as error:
             return 503, _error(str(error))
         except Exception as error:  # noqa: BLE001 - the last resort: a bug ends one answer, not the server
-            said = " ".join(str(error).split())
-            return 500, _error(mask(f"this is a bug in kubespread: {type(error).__name__}: {said}"))
+            message = " ".join(str(error).split())
+            return 500, _error(mask(f"this is a bug in kubespread: {type(error).__name__}: {message}"))
 
 
 def _error(message: str) -> str:
@@ -326,7 +326,7 @@ def _error(message: str) -> str:
 
 
 async def _send(send: Send, message: Any) -> None:
-    """With what a browser has to know of everything that comes from here. A client that reads nothing is left."""
+    """Send with the headers of every response, or give up on a client that does not read."""
     import anyio
 
     if message["type"] == "http.response.start":
@@ -386,7 +386,7 @@ def serve(cluster: Reading, scheduler: Scheduler, port: int, on_ready: Callable[
 
     # Faults of a file are reported before the first question.
     cluster.snapshot()
-    # This process is long-lived: leftovers of its questions have to be collected, and the cluster is none.
+    # This process is long-lived: garbage of its questions has to be collected; the cluster stays.
     gc.freeze()
     gc.enable()
     try:

@@ -20,7 +20,7 @@ def json(answer: Answer, _look: Look) -> str:
 
 
 def yaml(answer: Answer, _look: Look) -> str:
-    # Imported by those who write YAML: PyYAML takes as long as a short answer.
+    # Imported only to write YAML: PyYAML takes as long as a short answer.
     from kubespread.manifest.writer import to_yaml
 
     return to_yaml(document(answer))

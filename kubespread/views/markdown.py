@@ -32,7 +32,7 @@ def markdown(answer: Answer, look: Look) -> str:
 
 
 def _fitting(blocks: Iterable[str]) -> Iterator[str]:
-    """The first parts that fit, and how many do not."""
+    """Yield the parts that fit, in order, and the number of others."""
     room, left_out = _ROOM, 0
     for block in blocks:
         if len(block) > room:
@@ -73,7 +73,7 @@ def _blocks(account: View, look: Look) -> Iterator[str]:
 
 
 def _bars(chart: Bars, look: Look) -> Iterator[str]:
-    """A row a domain; the fullest first where there are many."""
+    """Yield a table with a row per domain, the fullest first if there are many."""
     changes = any(bar.before != bar.after for bar in chart.bars)
     bars = sorted(chart.bars, key=lambda bar: -bar.after) if len(chart.bars) > _OPEN_ROWS else chart.bars
     header = ("Domain", "Before", "After") if changes else ("Domain", "Pods", "Skew")

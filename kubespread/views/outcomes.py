@@ -1,4 +1,4 @@
-"""Events and rollouts, drawn alike whoever asks: columns, tables of a page, passes, frames and metrics."""
+"""Events and rollouts, drawn alike for all questions: columns, tables of a page, passes, frames and metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress of an answer, for a person who waits: one line on standard error, gone when it is over."""
+"""Progress of an answer, for a person who waits: one line on standard error, removed when it is over."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Line:
                 self._live.stop()
 
     def _show(self) -> None:
-        # Imported by those who have to wait: Rich takes a quarter of the time that a short answer takes.
+        # Imported only after a wait: Rich takes a quarter of the time that a short answer takes.
         from rich.console import Console
         from rich.live import Live
         from rich.text import Text

@@ -153,7 +153,7 @@ def named_by_key(columns: Sequence[Column[R]], key: str) -> Sequence[Column[R]]:
 
 _WORST_FIRST = (Tone.BAD, Tone.WARN)
 _MOST_ROWS = 20
-"""Rows of a table that no terminal bounds, unless all are asked for."""
+"""Rows of a table that no terminal bounds, unless all are requested."""
 
 
 def worst_first(tones: Sequence[Tone]) -> list[int]:

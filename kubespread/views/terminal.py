@@ -178,7 +178,7 @@ def _without_words(parts: Sequence[str], weights: Mapping[str, float], width: in
 
 
 def _cut_alike(names: Sequence[str], width: int) -> list[str]:
-    """All cut in the one place that leaves most of them apart."""
+    """Names cut at the one place that leaves most of them distinct."""
     beginnings = sorted(range(width), key=lambda beginning: abs(beginning - (width - 1) // 3))
     cuts = ([cut_middle(name, width, beginning) for name in names] for beginning in beginnings)
     best = next(cuts)

@@ -131,7 +131,7 @@ def samples(row_type: type, rows: Sequence[Any], figures: Sequence[float]) -> It
 
 
 def figures(prefix: str, row_type: type, rows: Sequence[Any]) -> Iterator[Metric]:
-    """Yield a metric for column column with a name in Prometheus, with a sample per row."""
+    """Yield a metric for each column with a name in Prometheus, with a sample per row."""
     for column in declared_columns(row_type).values():
         if column.col.metric:
             help = docstring(row_type, column.name)
@@ -140,7 +140,7 @@ def figures(prefix: str, row_type: type, rows: Sequence[Any]) -> Iterator[Metric
 
 
 def tiles(row_type: type, rows: Sequence[Any]) -> Iterator[Tile]:
-    """Yield the figure of the worst row, for column column with a tile."""
+    """Yield the figure of the worst row, for each column with a tile."""
     for column in declared_columns(row_type).values():
         if column.col.tile:
             worst = max((column.value(row) or 0 for row in rows), default=0)
@@ -180,7 +180,7 @@ class View(Struct, frozen=True):
     replicas: Mapping[str, int] | None = None
     """Number of pods to draw on each node; None for the pods that the map marks."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
-    """Name of the leaving node, by that of the one that replaces it."""
+    """Names of replaced nodes, by the name of their replacement."""
     frames: Callable[[TopologyMap], Iterable[Frame]] = lambda _: ()
     """Function for steps on a map; a page opens with the last one."""
     metrics: Callable[[], Iterable[Metric]] = tuple

@@ -316,7 +316,7 @@ class Playing(Struct, frozen=True):
         surroundings = replace(
             self._surroundings(now, self.namespace, step.settings), recursive=True, none_will_do=True
         )
-        read = read_sources(step.given, surroundings)
+        read = read_sources(step.manifests, surroundings)
         if read.errors:
             raise read.errors[0]
         given = (*read.manifests, *read.bearing)

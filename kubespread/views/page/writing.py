@@ -24,7 +24,7 @@ from kubespread.views.sheet import NONE, BarCell, Row, Table
 from kubespread.views.view import Frame, tables_of, view_of, with_nodes
 from kubespread.wording import EMPTY, age, short_key
 
-# The table of nodes: what the picture shows of each, and what the question says of it, as text.
+# The table of nodes: the content of the picture and the question's facts about each node, as text.
 
 
 class NodeTable(Struct, frozen=True, dict=True):
