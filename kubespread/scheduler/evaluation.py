@@ -270,7 +270,7 @@ class Evaluation:
         return f"{head} {', '.join(parts)}." if parts else head
 
     def _first_rejections(self, among: Mask) -> Iterator[tuple[Status, int]]:
-        """Yield each `verdict` on the nodes, and how many nodes it is about."""
+        """Yield each `verdict` on the nodes, with the number of nodes that have it."""
         if self.rejection is not None:
             yield self.rejection, int(np.count_nonzero(among))
             return
@@ -298,7 +298,7 @@ def _error_of(verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:
 
 
 def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | None:
-    """kube-scheduler's error for the first plugin with a normalized score outside 0..100, as of wrapped sums."""
+    """kube-scheduler's error for the first plugin with a normalized score outside 0..100, as wrapped sums are."""
     for name, score in scores.items():
         outside = feasible & ((score.normalized < 0) | (score.normalized > MAX_NODE_SCORE))
         if outside.any():

@@ -73,9 +73,7 @@ class Framework(Struct, frozen=True):
     """
     messages: MessageRules = field(default_factory=MessageRules)
     skipped_scores: Mapping[str, int] = field(default_factory=dict)
-    """Score of every node for a pod that a plugin has nothing to say about, if it cannot skip it in this release, or
-    without PreScore.
-    """
+    """Score of every node for a pod that a plugin would skip but cannot, in this release or without PreScore."""
     batches: bool = False
     """True with OpportunisticBatching: since 1.35, unless a profile has extenders."""
     search: SearchRules = field(default_factory=SearchRules)
@@ -130,7 +128,7 @@ class PreparedPod:
         self._signatures: dict[str, Hashable] = {}
         """Parts of the pod that each plugin reads."""
         self.rejection: Status | None = None
-        """The first PreFilter's judgment that rejects the pod as a whole; kube-scheduler asks no further."""
+        """Status of the first PreFilter that rejects the pod as a whole; kube-scheduler runs no further one."""
         self._signed = cluster.kinds.results_of(pod).section(_SIGNED)
         self._shareable = cluster.results.section(_STATES)
         for plugin in framework.pre_filters:
@@ -142,7 +140,7 @@ class PreparedPod:
         self._add((*framework.filters, *(plugin for plugin, _ in framework.scores), *framework.disabled))
 
     def _add(self, plugins: Iterable[Plugin]) -> None:
-        """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has nothing to say."""
+        """Prepare plugins for which kube-scheduler runs no PreFilter; one that fails is skipped."""
         for plugin in plugins:
             if plugin.name in self.states or plugin.name in self._statuses:
                 continue
@@ -161,7 +159,7 @@ class PreparedPod:
             )
 
     def _shared_state(self, plugin: Plugin) -> State | Status:
-        """Prepare the plugin's state, once for all pods of a signature where pods on nodes do not matter to it."""
+        """Prepare the plugin, sharing its state among pods of one signature unless it depends on counts of pods."""
         signed = self._signed.get(plugin.name)
         if signed is None or signed[0] is not plugin:
             signed = self._signed[plugin.name] = (plugin, plugin.signature(self.pod))

@@ -85,7 +85,7 @@ class OnNodeAnswers(Forking):
         self._levels: list[_Answers] = []
         """The answers when each node holds so many further copies."""
         self._changed: set[int] = set()
-        """The nodes that hold something else than they did when the levels were judged."""
+        """Nodes with other pods than when the levels were judged."""
         self._unjudged: list[int] = []
         """The nodes that copies came to since the last evaluation: often others change them too before the next one."""
         rejects, points = self._level(0)
@@ -168,7 +168,7 @@ class OnNodeAnswers(Forking):
             self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """All nodes are judged at once, as one takes as long as many."""
+        """Discard the levels, to judge all nodes at once: it takes as long as judging a few."""
         self._levels.clear()
         self._changed.clear()
 
@@ -224,10 +224,10 @@ class _Results:
         self.prepared = prepared
         self._result, self._totals = result, totals
         self._heap: list[tuple[int, int]] | None = None
-        """Total and node, in the order of Go's container/heap. Few cycles are followed by one that asks for it."""
+        """Total and node, in the order of Go's container/heap. Made on demand: few later cycles reuse it."""
 
     def next_best(self) -> int | None:
-        """Take the best node that is left; None where none is."""
+        """Pop the best node that remains; None if none does."""
         if self._heap is None:
             order = np.roll(self.prepared.cluster.nodes.visiting, -self._result.first)
             nodes = order[self._result.feasible[order]]
@@ -275,7 +275,7 @@ class Batch:
         return Choice(hint, 0, 1)
 
     def store(self, prepared: PreparedPod, node: int, result: SearchResult, totals: Counts) -> None:
-        """Record that ``node`` was chosen among the found ones."""
+        """Record the ``node`` chosen from the result of a search."""
         profile = id(prepared.framework)
         self._chosen[profile] = self._cycle, node
         if prepared.is_signed:
@@ -344,7 +344,7 @@ class _ScoreCache:
 
     @property
     def constant(self) -> int | None:
-        """Worth of every node, whatever happens, where they are all the same."""
+        """Weighted score that every node has, whatever is placed; None if they differ."""
         if not isinstance(self.state, FixedState):
             return None
         try:
@@ -354,7 +354,7 @@ class _ScoreCache:
         return None if constant is None else constant * self._weight
 
     def points(self, cluster: Cluster, feasible: Mask) -> Counts | int:
-        """Worth of each node, or of all of them."""
+        """Weighted score of each node, or the one that all nodes have."""
         raw = self.state.raw_scores(cluster, feasible)
         if raw is None:
             return self._skipped
@@ -408,7 +408,7 @@ class Placing(Forking):
         self.kind = copied_kind(prepared)
         self.answers = on_node_answers(prepared, prepared.cluster) if answers is None else answers
         self._feasible, self._read = np.empty(0, dtype=np.bool_), b""
-        """The nodes where the last copy fitted, and the same as bytes, which are compared faster."""
+        """Nodes where the last copy fits, and the same as bytes, which are compared faster."""
         self._pending: list[int] = []
         """The nodes of the copies that the prepared cluster does not hold yet."""
         self._sort_states()
@@ -490,12 +490,12 @@ class Placing(Forking):
                 feasible &= verdicts.passes
         for node, kinds in self.prepared.nominated_kinds.items():
             if feasible[node]:
-                with DryRun(self._as_it_stands(), node) as dry_run:
+                with DryRun(self._current_prepared_pod(), node) as dry_run:
                     for kind in kinds:
                         dry_run.move(kind, 1)
                     status = dry_run.first_rejection(plugin.name for plugin in self.prepared.framework.filters)
                     feasible[node] = status.code is Code.SUCCESS
-        # Mostly the same nodes fit one copy after another: whatever follows from them is known by the very same mask.
+        # Mostly the same nodes fit one copy after another: results derived from them are cached by the mask's identity.
         if (read := feasible.tobytes()) != self._read:
             self._feasible, self._read = feasible, read
         return self._feasible
@@ -543,7 +543,7 @@ class Placing(Forking):
         return Choice(node, int(self._total(feasible)[node]), 1)
 
     def _fail_while_filtering(self) -> None:
-        """Raise the error that some filter plugin ends the cycle in. Few profiles and few pods have any that could."""
+        """Raise the error with which a filter plugin ends the cycle. Few profiles and few pods have any that could."""
         counted = any(state.may_fail for state in self._counted_filters)
         may_fail = self._may_fail or self.answers.may_fail or counted
         if may_fail and (error := self.evaluation().filter_error) is not None:
@@ -573,15 +573,15 @@ class Placing(Forking):
 
     def evaluation(self) -> Evaluation:
         """Evaluate every plugin for the next copy."""
-        return evaluate_prepared(self._as_it_stands())
+        return evaluate_prepared(self._current_prepared_pod())
 
     def message(self) -> str | None:
         """kube-scheduler's message for the next copy, without scoring; None if it fits a candidate."""
-        judged = evaluate_prepared(self._as_it_stands(), is_scored=False)
+        judged = evaluate_prepared(self._current_prepared_pod(), is_scored=False)
         return judged.message if self._candidates is None else judged.message_among(self._candidates)
 
-    def _as_it_stands(self) -> PreparedPod:
-        """The states with a cluster that holds all copies."""
+    def _current_prepared_pod(self) -> PreparedPod:
+        """Prepared pod on the cluster with all copies."""
         prepared = shallow(self.prepared)
         if self._now is not None:
             prepared.cluster = self._now()
@@ -592,7 +592,7 @@ class Placing(Forking):
         return prepared
 
     def _total(self, feasible: Mask) -> Counts:
-        """Total worth of the nodes that were found. Raises SchedulingError."""
+        """Total score of each node. Raises SchedulingError."""
         framework = self.prepared.framework
         if self.answers.out_of_range and (error := self.evaluation().error):
             raise SchedulingError(error)

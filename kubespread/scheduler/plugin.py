@@ -1,8 +1,8 @@
 """The interface of plugins: prepared once for a pod, updated as the cluster changes, and judging all nodes at once.
 
 A plugin's judgment depends on what the type of its state says: nothing that moves (`FixedState`), what a node itself
-holds (`OnNodeState`), or counts over many nodes (`CountingState`). What kube-scheduler knows of a plugin before running
-it is declared beside the plugin.
+holds (`OnNodeState`), or counts over many nodes (`CountingState`). A `Specification` beside the plugin declares
+its extension points and arguments.
 
 Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, PreFilterPlugin, FilterPlugin, PostFilterPlugin,
     PreScorePlugin, ScorePlugin, Plugin
@@ -330,14 +330,14 @@ class CountingState(Forking, State):
 
 
 class _Skip(FixedState):
-    """Nothing to say about this pod."""
+    """State of a plugin that skips the pod."""
 
 
 SKIP = _Skip()
 
 
 class ZeroScores(FixedState):
-    """State that scores 0 for a pod the plugin has nothing to say about."""
+    """State of a plugin that skips the pod in Filter and scores every node 0."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes

@@ -50,12 +50,12 @@ class Cluster:
         self.kinds = kinds
         self.running = running
         self.results = Results()
-        """Results that depend on nodes and objects alone, shared by all clusters with the same."""
+        """Results that depend on nodes and objects alone, shared by all clusters with the same ones."""
         self.assumed: dict[str, None] = {}
         """Assumptions made where the snapshot does not say, shared with the clusters that changes make of it."""
         self.claim_users = ClaimUsers.build(objects)
         self.nominated: tuple[Pod, ...] = ()
-        """Pods without a node that have one nominated; the first filter pass counts them on it, by priority."""
+        """Pods without a node that have a nominated one; the first filter pass counts them there, by priority."""
         self._attachments: Attachments | None = None
 
     @classmethod
@@ -124,7 +124,7 @@ class Cluster:
         return other
 
     def nominating(self, pods: Iterable[Pod]) -> Cluster:
-        """The cluster with other pods that wait with a nominated node."""
+        """Cluster with other pods as nominated."""
         other = self.apply(ClusterChange())
         other.nominated = tuple(pods)
         return other
@@ -186,8 +186,8 @@ class Cluster:
     def places_of(self, judgment: KindJudgment) -> tuple[Codes, list[Codes]]:
         """Present kinds with a positive judgment, and the nodes of each, one entry per pod."""
         nodes_of_kind = self.running.nodes_of_kind
-        here = [kind for kind in judgment.candidates(nodes_of_kind) if kind in nodes_of_kind]
-        kinds = np.array(here, dtype=np.int32)
+        present = [kind for kind in judgment.candidates(nodes_of_kind) if kind in nodes_of_kind]
+        kinds = np.array(present, dtype=np.int32)
         kinds = kinds[judgment.select(kinds)]
         return kinds, [nodes_of_kind[kind] for kind in kinds.tolist()]
 
@@ -267,7 +267,7 @@ class Cluster:
 
 
 _Move = tuple[int, tuple[AttachedVolume, ...], int]
-"""A node, the volumes that a pod on it uses, and how many such pods come, or leave where it is negative."""
+"""A node, the volumes that a pod on it uses, and the number of such pods that come, negative if they leave."""
 
 
 class Attachments(Struct, frozen=True):
@@ -353,7 +353,7 @@ def _staying(after: Cluster, kind: KindNumber, change: ClusterChange) -> Mapping
 
 
 class ClusterChange(Struct, frozen=True):
-    """One change of a cluster, with positions of the cluster before."""
+    """One change of a cluster; positions are of its nodes before the change."""
 
     added_pods: Sequence[tuple[Pod, int]] = ()
     """Pods, each with its new node; the pod's own nodeName is not read."""

@@ -254,9 +254,9 @@ class KindTable:
         return self._kinds[number]
 
     def fork(self) -> KindTable:
-        """Copy for clusters that continue separately, so that kinds of their pods are not kept here."""
+        """Copy for clusters that continue separately, so that kinds of their pods are not added here."""
         other = shallow(self)
-        # What is judged of kinds follows later ones too.
+        # Cached judgments refer to the table, which would add later kinds too.
         other._numbers, other._kinds, other._parts = dict(self._numbers), list(self._kinds), {}
         other._in_namespace, other._by_label = _copy_lists(self._in_namespace), _copy_lists(self._by_label)
         other._by_selected_label, other._using = _copy_lists(self._by_selected_label), _copy_lists(self._using)
@@ -264,7 +264,7 @@ class KindTable:
         return other
 
     def number_of(self, pod: Pod) -> KindNumber:
-        """Kind of the pod, a new one for a new sort of pod."""
+        """Kind of the pod, which is added if it is new."""
         key = _identity(pod)
         number = self._numbers.get(key)
         if number is None:
@@ -283,7 +283,7 @@ class KindTable:
         return cached[1]
 
     def _enter(self, kind: PodKind) -> None:
-        """Into the lists that spare selectors most of the kinds."""
+        """Add a kind to the indexes that spare selectors most kinds."""
         for namespace in (kind.namespace, None):
             self._in_namespace.setdefault(namespace, []).append(kind.number)
             for key, value in kind.labels.items():
@@ -340,8 +340,8 @@ def _label_of(selector: Selector) -> Iterable[tuple[str, str] | None]:
     """Labels, one of them on every pod that it matches; None if it requires no value, empty if it matches nothing."""
     if selector.nothing:
         return ()
-    few = next((requirement for requirement in selector.requirements if requirement.operator == "In"), None)
-    return (None,) if few is None else [(few.key, value) for value in few.values]
+    requirement = next((requirement for requirement in selector.requirements if requirement.operator == "In"), None)
+    return (None,) if requirement is None else [(requirement.key, value) for value in requirement.values]
 
 
 def _identity(pod: Pod) -> Hashable:
@@ -374,7 +374,7 @@ def _grants(status: PodStatus) -> bytes | None:
     """Resources that an in-place resize granted, by text, as each pod has its own status object."""
     reported = status.container_statuses or status.init_container_statuses
     if not (reported or status.resources or status.allocated_resources):
-        # Most pods have conditions and nothing else: every pod that comes or goes is asked.
+        # Most pods have conditions and nothing else: this runs for every pod that comes or goes.
         for condition in status.conditions:
             if condition.type == RESIZE_PENDING:
                 break

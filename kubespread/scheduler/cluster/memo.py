@@ -34,7 +34,7 @@ class Recent(dict[K, Any]):
     """Most recently used results."""
 
     def get_or_make(self, key: K, make: Callable[[], V], *, most: int) -> V:
-        """Cached result of ``make``, cached while it is among the ``most`` last used."""
+        """Result of ``make``, cached while it is among the ``most`` last used."""
         cached: V | None = self.pop(key, None)
         while self and len(self) >= most:
             del self[next(iter(self))]

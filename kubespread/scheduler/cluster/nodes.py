@@ -101,7 +101,7 @@ _Coded = tuple[Codes, Sequence[tuple[Taint, ...]]]
 
 
 class _Taints(_Columns):
-    """The distinct taint lists of nodes, and which of them each node has."""
+    """The distinct taint lists of nodes, and a code for the list that each node has."""
 
     @cached_property
     def codes(self) -> _Coded:
@@ -384,7 +384,7 @@ def count_untolerated(
 
 
 def _matches_field(nodes: Nodes, requirement: Requirement) -> Mask:
-    """The only field is the node's name; any other reads as empty."""
+    """Nodes that match a matchFields requirement; fields other than metadata.name read as empty."""
     if requirement.key != NODE_NAME_FIELD:
         return np.full(len(nodes), requirement.admits(""), dtype=np.bool_)
     is_named = nodes_named(nodes, requirement.values[:1])

@@ -1,8 +1,8 @@
 """The pods that run on a cluster's nodes, and their resource usage. A value: a change makes another one.
 
 The pods with claims on devices that came and went since the snapshot, in order. Which devices a pod got depends on what
-was free when it came. So the order of events is part of a cluster; what follows from it is worked out by
-DynamicResources when needed.
+was free when it came. So the order of events is part of a cluster; DynamicResources derives the rest from it
+when needed.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Use(NamedTuple):
     by: int
 
 
-class Happening(Struct, frozen=True, eq=False):
-    """Uses of claims, with the objects and nodes at that time and cached results about these."""
+class ClaimEvent(Struct, frozen=True, eq=False):
+    """Uses of claims at one time, with the objects and nodes of that time and cached results about these."""
 
     uses: Sequence[Use]
     objects: ClusterObjects
@@ -43,14 +43,14 @@ class Happening(Struct, frozen=True, eq=False):
 
 
 class ClaimUsers(Struct, frozen=True, eq=False):
-    """History of claims up to one cluster. A value: more happenings make another one."""
+    """History of claims up to one cluster. A value: more events make another one."""
 
     objects: ClusterObjects
     provided: frozenset[str]
     """Resources provided by devices."""
-    happened: tuple[Happening, ...] = ()
-    ledgers: Recent[tuple[Hashable, Happening | None]] = field(default_factory=Recent)
-    """Holders of devices by some rules after a happening, shared with forks."""
+    events: tuple[ClaimEvent, ...] = ()
+    ledgers: Recent[tuple[Hashable, ClaimEvent | None]] = field(default_factory=Recent)
+    """Ledgers of devices by some rules after an event, shared with forks."""
 
     @classmethod
     def build(cls, objects: ClusterObjects) -> Self:
@@ -59,12 +59,12 @@ class ClaimUsers(Struct, frozen=True, eq=False):
     @property
     def can_be_any(self) -> bool:
         """True if some pod may use a claim that was ever allocated."""
-        return bool(self.provided or self.objects.get(ResourceClaim) or self.happened)
+        return bool(self.provided or self.objects.get(ResourceClaim) or self.events)
 
     def add(self, uses: Sequence[Use], nodes: Nodes, results: Results) -> ClaimUsers:
         """The history with further uses."""
-        happening = Happening(tuple(uses), self.objects, nodes, results)
-        return replace(self, happened=(*self.happened, happening)) if uses else self
+        event = ClaimEvent(tuple(uses), self.objects, nodes, results)
+        return replace(self, events=(*self.events, event)) if uses else self
 
     def uses_by(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[Use]:
         """Uses by the ``pods`` that have claims, usually few."""
@@ -78,9 +78,9 @@ class ClaimUsers(Struct, frozen=True, eq=False):
         return [Use(pod, node, by) for pod, node in pods if has_claims(pod)]
 
     def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
-        """Users of claims by these happenings among other objects."""
+        """Users of claims by these events among other objects."""
         other = ClaimUsers.build(objects)
-        return replace(self, objects=objects, provided=other.provided) if self.happened else other
+        return replace(self, objects=objects, provided=other.provided) if self.events else other
 
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ class Moves(Struct, frozen=True):
 class PodList:
     """Pods in order of arrival, each with its kind and node position.
 
-    Changes are cheap for any number of pods: they are noted, and made when the list is read.
+    Changes are cheap for any number of pods: they are recorded, and applied when the list is read.
     """
 
     __slots__ = ("_changes", "_kind", "_node", "_pods")
@@ -129,20 +129,20 @@ class PodList:
         self._pods, self._kind, self._node, self._changes = pods, kind, node, changes
 
     def change(self, removed: Sequence[tuple[Pod, int]], added: Sequence[Pod], kind: Codes, node: Codes) -> PodList:
-        """The list without some added, and with others added."""
+        """List without the pods ``removed`` and with ``added``."""
         return PodList(self._pods, self._kind, self._node, (*self._changes, (removed, added, kind, node)))
 
     def on_other_nodes(self, position: Codes) -> PodList:
-        """The list for other nodes; ``position`` maps each node to its new one, or to REMOVED."""
+        """List for other nodes; ``position`` maps each node to its new one, or to REMOVED."""
         # REMOVED is the last entry of what it indexes.
         return PodList(self._pods, self._kind, self._node, (*self._changes, np.append(position, np.int32(REMOVED))))
 
-    def _change(self) -> None:
+    def _apply_changes(self) -> None:
         if not self._changes:
             return
         pods, kinds, node = list[Pod](), list[Codes](), NO_PODS
-        noted = [change for change in self._changes if isinstance(change, tuple)]
-        leaving: dict[int, list[int]] = {id(pod): [] for removed, *_ in noted for pod, _ in removed}
+        pod_changes = [change for change in self._changes if isinstance(change, tuple)]
+        leaving: dict[int, list[int]] = {id(pod): [] for removed, *_ in pod_changes for pod, _ in removed}
         for change in (((), self._pods, self._kind, self._node), *self._changes):
             if isinstance(change, np.ndarray):
                 node = change[node]
@@ -165,18 +165,18 @@ class PodList:
 
     @property
     def pods(self) -> Sequence[Pod]:
-        self._change()
+        self._apply_changes()
         return self._pods
 
     @property
     def kind(self) -> Codes:
-        self._change()
+        self._apply_changes()
         return self._kind
 
     @property
     def node(self) -> Codes:
         """Node of each pod; the pod's own nodeName is not read."""
-        self._change()
+        self._apply_changes()
         return self._node
 
 
@@ -247,7 +247,7 @@ class RunningPods:
         self._listed = listed
         self.usage = usage
         self.nodes_of_kind = nodes_of_kind
-        """The nodes of each kind's pods, once a pod, for every kind that has any."""
+        """Nodes of each kind's pods, one entry per pod, for kinds that have any."""
         self._used_ports: Mapping[int, frozenset[HostPort]] | None = None
 
     @classmethod

@@ -79,7 +79,7 @@ class StorageIndex:
         }
         self.csi_nodes: Mapping[str, api.CSINode] = {node.metadata.name: node for node in objects.get(api.CSINode)}
         self.attach_limits: dict[str, dict[str, int]] = {}
-        """Per node with limits how many volumes it takes, by driver; drivers without a limit are not there."""
+        """Number of volumes that a node can attach, by node and driver; unlimited ones are absent."""
         for name, node in self.csi_nodes.items():
             for driver in node.spec.drivers:
                 if driver.allocatable is not None and driver.allocatable.count is not None:

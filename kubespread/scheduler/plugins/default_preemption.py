@@ -1,7 +1,7 @@
 """DefaultPreemption: which node would be nominated, and which of its pods would be evicted.
 
-Where the scheduler starts at a random node, this starts at the first by name. Which of equal nodes it takes at last,
-and which of equal pods stay, is as the caller puts what is equal in order.
+Where the scheduler starts at a random node, this starts at the first by name. The
+caller's `Turns` decide between equal nodes, and between equal pods.
 
 Source: pkg/scheduler/framework/preemption/preemption.go, Preempt, DryRunPreemption, pickOneNodeForPreemption,
     findCandidates
@@ -105,7 +105,7 @@ class DefaultPreemption(PostFilterPlugin, frozen=True):
 
 
 def _refusal(evaluation: Evaluation) -> str | None:
-    """Reason that no node is tried; None where some are."""
+    """Reason why no node is tried; None if some are."""
     if evaluation.pod.spec.preemption_policy == "Never":
         return NEVER
     if _waits_for_victims(evaluation):
@@ -202,7 +202,7 @@ class _DryRuns:
             victims = self._most_important_first(victims)
         pods = self._cluster.running.pods
         broken = tuple(tuple(violating.get(index, ())) for index in victims)
-        # Those of one template are copies.
+        # Pods of one template are copies.
         equals = {self._importance(pods[index]): kind[index] for index in victims}
         stays = ((index, self._importance(pods[index])) for index in important if index not in victims)
         return PreemptionCandidate(
@@ -290,7 +290,7 @@ def _selecting(
 
 
 def _best(candidates: Sequence[PreemptionCandidate]) -> list[PreemptionCandidate]:
-    """Fewest violations, least important victims, fewest victims, latest started; equal ones by name."""
+    """Candidates with fewest violations, least important victims, fewest victims and latest start, by name."""
 
     def order(candidate: PreemptionCandidate) -> tuple[int, int, int, int]:
         victims = candidate.victims

@@ -68,9 +68,9 @@ AFFINITY = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod affinity rules",
 ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod anti-affinity rules",))
 EXISTING_ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't satisfy existing pods anti-affinity rules",))
 
-# What is counted: pods that do not want the candidate, those its required terms speak of, and everyone's preferences.
-# The candidate's anti-affinity terms follow, each counted separately.
-_UNWANTED, _NEAR, _PREFERRED, _FIRST_AWAY = 0, 1, 2, 3
+# Positions of existingAntiAffinityCounts, affinityCounts and topologyScore. The candidate's anti-affinity terms follow,
+# each counted separately.
+_EXISTING_ANTI, _AFFINITY, _SCORE, _FIRST_ANTI = 0, 1, 2, 3
 
 
 class InterPodAffinity(Plugin, frozen=True):
@@ -90,8 +90,8 @@ class InterPodAffinity(Plugin, frozen=True):
         if any(term.namespace_selector.requirements for term in own):
             yield from cluster.objects.gap(Namespace, "the pod's namespaceSelectors see no labels")
         kinds = (cluster.kinds[kind] for kind in cluster.kinds.with_terms if kind in cluster.running.nodes_of_kind)
-        theirs = (term for kind in kinds if kind.terms is not None for term in kind.terms.all)
-        if any(_may_mean(term, pod) for term in theirs):
+        existing = (term for kind in kinds if kind.terms is not None for term in kind.terms.all)
+        if any(_needs_namespace_labels(term, pod) for term in existing):
             consequence = "the namespaceSelectors of other pods' affinity see no labels"
             yield from cluster.objects.gap(Namespace, consequence)
 
@@ -121,7 +121,7 @@ class UnparsedState(FixedState):
         raise SchedulingError(f'running PreScore plugin "InterPodAffinity": failed to parse pod: {self._error}')
 
 
-def _may_mean(term: AffinityTerm, pod: Pod) -> bool:
+def _needs_namespace_labels(term: AffinityTerm, pod: Pod) -> bool:
     """True if the labels of the pod's namespace decide whether an existing pod's term applies to it."""
     meta = pod.metadata
     selects_namespaces = bool(term.namespace_selector.requirements) and meta.namespace not in term.namespaces
@@ -146,8 +146,8 @@ class InterPodAffinityState(CountingState):
         self._matcher = matcher
         self._args = args
         self._effects: dict[KindNumber, tuple[Effect, ...]] = {}
-        self._matters = KindJudgment(cluster.kinds, self._matters_at_all, self._related_kinds)
-        self._counts = [CountsByKey(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
+        self._matters = KindJudgment(cluster.kinds, self._has_effects, self._related_kinds)
+        self._counts = [CountsByKey(cluster.nodes) for _ in range(_FIRST_ANTI + len(terms.required_anti))]
         self.move(cluster.arrivals(self._matters))
 
     def _related_kinds(self) -> Sequence[KindNumber]:
@@ -155,38 +155,34 @@ class InterPodAffinityState(CountingState):
         selected_by_own = (self._kinds.selectable(None, term.selector) for term in self._terms.all)
         return sorted(self._kinds.with_terms_selecting(self._matcher.labels).union(*selected_by_own))
 
-    def _matters_at_all(self, kind: PodKind) -> bool:
+    def _has_effects(self, kind: PodKind) -> bool:
         self._effects[kind.number] = effects = tuple(self._effects_of(kind))
         return bool(effects)
 
     def _effects_of(self, kind: PodKind) -> Iterator[Effect]:
         """Effects that a pod of this kind has on the candidate."""
-        mine, theirs = self._terms, kind.terms or PodTerms()
+        own, existing = self._terms, kind.terms or PodTerms()
         selects = self._matcher.is_selected_by
 
         def matches(*terms: AffinityTerm) -> bool:
             return all(self._matcher.matches(term, kind.namespace, kind.labels) for term in terms)
 
-        yield from (Effect(_UNWANTED, term.topology_key) for term in theirs.required_anti if selects(term))
-        for position, term in enumerate(mine.required_anti):
+        yield from (Effect(_EXISTING_ANTI, term.topology_key) for term in existing.required_anti if selects(term))
+        for position, term in enumerate(own.required_anti):
             if matches(term):
-                yield Effect(_FIRST_AWAY + position, term.topology_key)
-        if mine.required and matches(*mine.required):
-            yield from (Effect(_NEAR, term.topology_key) for term in mine.required)
-        prefers = mine.preferred or mine.preferred_anti or not self._args.ignore_preferred_terms_of_existing_pods
+                yield Effect(_FIRST_ANTI + position, term.topology_key)
+        if own.required and matches(*own.required):
+            yield from (Effect(_AFFINITY, term.topology_key) for term in own.required)
+        prefers = own.preferred or own.preferred_anti or not self._args.ignore_preferred_terms_of_existing_pods
         if not prefers:
             return
-        for sign, preferred in ((1, mine.preferred), (-1, mine.preferred_anti)):
-            yield from (
-                Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if matches(term)
-            )
+        for sign, preferred in ((1, own.preferred), (-1, own.preferred_anti)):
+            yield from (Effect(_SCORE, term.topology_key, sign * term.weight) for term in preferred if matches(term))
         if self._args.hard_pod_affinity_weight > 0:
             weight = self._args.hard_pod_affinity_weight
-            yield from (Effect(_PREFERRED, term.topology_key, weight) for term in theirs.required if selects(term))
-        for sign, preferred in ((1, theirs.preferred), (-1, theirs.preferred_anti)):
-            yield from (
-                Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if selects(term)
-            )
+            yield from (Effect(_SCORE, term.topology_key, weight) for term in existing.required if selects(term))
+        for sign, preferred in ((1, existing.preferred), (-1, existing.preferred_anti)):
+            yield from (Effect(_SCORE, term.topology_key, sign * term.weight) for term in preferred if selects(term))
 
     def move(self, moves: Moves) -> None:
         matters = self._matters.select(moves.kind)
@@ -214,46 +210,48 @@ class InterPodAffinityState(CountingState):
 
     def filter(self, nodes: Positions | None = None) -> Verdicts | None:
         """Judge the candidate's affinity, then its anti-affinity, then that of existing pods."""
-        terms, unwanted = self._terms, self._counts[_UNWANTED]
-        if not (terms.required or terms.required_anti) and unwanted.is_empty:
+        terms, existing_anti = self._terms, self._counts[_EXISTING_ANTI]
+        if not (terms.required or terms.required_anti) and existing_anti.is_empty:
             return None
         rows = np.zeros(len(self._nodes) if nodes is None else len(nodes), dtype=np.int32)
-        for counts in unwanted.values():
+        for counts in existing_anti.values():
             rows[counts.counts_at(nodes) > 0] = 3
         for position, term in enumerate(terms.required_anti):
-            rows[self._counts[_FIRST_AWAY + position][term.topology_key].counts_at(nodes) > 0] = 2
+            rows[self._counts[_FIRST_ANTI + position][term.topology_key].counts_at(nodes) > 0] = 2
         if terms.required:
-            rows[~self._near_enough(nodes)] = 1
+            rows[~self._satisfies_pod_affinity(nodes)] = 1
         return Verdicts(rows, (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY))
 
-    def _near_enough(self, nodes: Positions | None) -> Mask:
+    def _satisfies_pod_affinity(self, nodes: Positions | None) -> Mask:
         """Mark nodes in domains that meet every required term.
 
         When no pod anywhere meets them, the first of a group may go wherever the keys exist, if it meets them itself.
         """
-        required, counts = self._terms.required, self._counts[_NEAR]
+        required, counts = self._terms.required, self._counts[_AFFINITY]
         present = [self._nodes.label(term.topology_key).present for term in required]
-        near: Mask = np.logical_and.reduce(present if nodes is None else [column[nodes] for column in present])
+        satisfied: Mask = np.logical_and.reduce(present if nodes is None else [column[nodes] for column in present])
         if counts.is_empty and self._matcher.matches_itself(required):
-            return near
+            return satisfied
         for term in required:
-            near = near & (counts[term.topology_key].counts_at(nodes) > 0)
-        return near
+            satisfied = satisfied & (counts[term.topology_key].counts_at(nodes) > 0)
+        return satisfied
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         """Unmet terms of the filter's one reason for each node."""
         judged = self.filter(nodes)
         if judged is None:
             return super().causes(cluster, nodes)
-        # The candidate's own anti-affinity terms, and of existing pods' those that speak of it.
-        unwanted = (
-            self._anti_affinity_details(cluster, nodes, _FIRST_AWAY + position, term.topology_key, own=term)
+        # The candidate's own anti-affinity terms, and existing pods' terms that select it.
+        own_anti = (
+            self._anti_affinity_details(cluster, nodes, _FIRST_ANTI + position, term.topology_key, own=term)
             for position, term in enumerate(self._terms.required_anti)
         )
-        others = (self._anti_affinity_details(cluster, nodes, _UNWANTED, key) for key in self._counts[_UNWANTED])
+        others = (
+            self._anti_affinity_details(cluster, nodes, _EXISTING_ANTI, key) for key in self._counts[_EXISTING_ANTI]
+        )
         by_reason = (
-            (1, self._nobody_near(nodes)),
-            (2, chain.from_iterable(unwanted)),
+            (1, self._affinity_details(nodes)),
+            (2, chain.from_iterable(own_anti)),
             (3, chain.from_iterable(others)),
         )
         rows = judged.rows.tolist()
@@ -262,8 +260,8 @@ class InterPodAffinityState(CountingState):
             ((place, cause) for reason, causes in by_reason for place, cause in causes if rows[place] == reason),
         )
 
-    def _nobody_near(self, nodes: Positions) -> Iterator[tuple[int, PodAffinityDetail]]:
-        required, counts = self._terms.required, self._counts[_NEAR]
+    def _affinity_details(self, nodes: Positions) -> Iterator[tuple[int, PodAffinityDetail]]:
+        required, counts = self._terms.required, self._counts[_AFFINITY]
         is_first = counts.is_empty and self._matcher.matches_itself(required)
         for term in required:
             column = self._nodes.label(term.topology_key)
@@ -274,36 +272,36 @@ class InterPodAffinityState(CountingState):
             yield from ((place, of_domain[codes[place]]) for place in np.flatnonzero(is_unmet).tolist())
 
     def _term_against(self, kind: PodKind, key: str) -> AffinityTerm:
-        """The first term over ``key`` with which a pod of the kind keeps the candidate away."""
-        theirs = (kind.terms or PodTerms()).required_anti
-        return next(term for term in theirs if term.topology_key == key and self._matcher.is_selected_by(term))
+        """First anti-affinity term over ``key`` of pods of the kind that selects the candidate."""
+        existing = (kind.terms or PodTerms()).required_anti
+        return next(term for term in existing if term.topology_key == key and self._matcher.is_selected_by(term))
 
     def _anti_affinity_details(
         self, cluster: Cluster, nodes: Positions, counts: int, key: str, own: AffinityTerm | None = None
     ) -> Iterator[tuple[int, PodAntiAffinityDetail]]:
-        """One of the counts in the domain of each node, with the first pod that makes it up."""
+        """Yield a detail per node with counted pods in its domain, naming the first of these pods."""
         column, running = self._nodes.label(key), cluster.running
         kinds = (
             number for number, effects in self._effects.items() if (counts, key) in {effect[:2] for effect in effects}
         )
         counted = running.places_of(kinds)
-        around = self._counts[counts][key].counts_at()
+        domain_counts = self._counts[counts][key].counts_at()
         of_domain = {}
         for code, first in zip(*np.unique(column.codes[running.node[counted]], return_index=True), strict=True):
             pod = counted.item(first)
             node = running.node.item(pod)
             term = own or self._term_against(self._kinds[running.kind_of(pod)], key)
-            named, met = name_of(running.pods[pod]), around.item(node)
-            if code >= 0 and met > 0:
+            pod_name, pods = name_of(running.pods[pod]), domain_counts.item(node)
+            if code >= 0 and pods > 0:
                 of_domain[int(code)] = PodAntiAffinityDetail(
-                    key, column.values[code], *_reach(term), named, self._nodes.names[node], met, own is None
+                    key, column.values[code], *_reach(term), pod_name, self._nodes.names[node], pods, own is None
                 )
         for place, code in enumerate(column.codes[nodes].tolist()):
             if code in of_domain:
                 yield place, of_domain[code]
 
     def score(self, feasible: Mask) -> Counts | None:
-        preferences = self._counts[_PREFERRED]
+        preferences = self._counts[_SCORE]
         if preferences.is_empty:
             return None
         raw = np.zeros(len(self._nodes), dtype=np.int64)
@@ -329,7 +327,7 @@ class InterPodAffinityState(CountingState):
 
 
 def _reach(term: AffinityTerm) -> tuple[str, tuple[str, ...], str | None]:
-    """The pods a term speaks of: their selector, the namespaces it names, the selector of further ones."""
+    """Selector of pods, namespaces, and selector of further namespaces of a term, as texts."""
     further = None if term.namespace_selector.nothing else str(term.namespace_selector)
     return str(term.selector), term.namespaces, further
 

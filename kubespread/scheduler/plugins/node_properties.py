@@ -231,7 +231,7 @@ class NodePortsState(Struct, OnNodeState, dict=True):
         return Verdicts.rejecting(holdings.judged_by_ports(lambda used: any(map(self._conflicts, used))), NOT_FREE)
 
     def _conflicts(self, used: HostPort) -> bool:
-        """Addresses are compared as text, so ``::`` is no wildcard."""
+        """True if a requested port conflicts; addresses are compared as text, so ``::`` is no wildcard."""
         used_address, *used_port = used
         return any(
             port == used_port and (address == used_address or ANY_ADDRESS in (address, used_address))
@@ -345,7 +345,7 @@ TAINT_TOLERATION = Specification(
 
 
 UNSCHEDULABLE = Status(Code.UNRESOLVABLE, ("node(s) were unschedulable",))
-# The plugin asks about this taint whether or not the node really carries it.
+# The plugin checks for a toleration of this taint even if the node does not have it.
 CORDON_TAINT = Taint(key=CORDON_TAINT_KEY, effect="NoSchedule")
 
 

@@ -191,7 +191,7 @@ def decode_configuration(
 
 
 def _decode(data: Any, cls: type[T], path: str, unknown: list[FieldFault]) -> T:
-    """``data``, standing at ``path``, as a ``cls``; unknown fields are added. Raises ConfigurationError."""
+    """Decode ``data`` at ``path``, adding faults for unknown fields to ``unknown``. Raises ConfigurationError."""
     try:
         clean = normalize(data, cls, path)
     except DecodingError as error:
@@ -234,7 +234,7 @@ def configuration_faults(
     if configuration.parallelism is not None and configuration.parallelism <= 0:
         yield FieldFault("parallelism", "must be greater than 0")
     names: set[str] = set()
-    queue_sort = _in_order(configuration.profiles[0].plugins.queue_sort)
+    queue_sort = _enabled_and_disabled(configuration.profiles[0].plugins.queue_sort)
     for position, (profile, arguments) in enumerate(zip(configuration.profiles, args, strict=True)):
         path, name = f"profiles[{position}]", profile.scheduler_name
         if not name:
@@ -244,7 +244,7 @@ def configuration_faults(
         names.add(name or "")
         yield from _profile_faults(profile, arguments, path, version)
         # All profiles share one queue, so their settings for it have to be equal as written.
-        if _in_order(profile.plugins.queue_sort) != queue_sort:
+        if _enabled_and_disabled(profile.plugins.queue_sort) != queue_sort:
             yield FieldFault(f"{path}.plugins.queueSort", "must be the same for all profiles")
     if len(configuration.profiles[0].plugins.queue_sort.enabled) > 1:
         yield FieldFault("profiles[0].plugins.queueSort.enabled", "only one plugin can sort the queue")
@@ -254,7 +254,7 @@ def configuration_faults(
 
 
 def _leader_election_faults(election: LeaderElectionConfiguration) -> Iterator[FieldFault]:
-    """Absent fields have their defaults here, and without an election nothing is looked at."""
+    """Yield faults with defaults for absent fields; without an election nothing is checked."""
     if election.leader_elect is False:
         return
     lease = nanoseconds(election.lease_duration or "0") or nanoseconds("15s")
@@ -294,7 +294,7 @@ def points_of(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:
     return dict(zip(Plugins.__struct_encode_fields__, structs.astuple(profile.plugins), strict=True))
 
 
-def _in_order(point_set: PluginSet) -> tuple[list[Plugin], list[str]]:
+def _enabled_and_disabled(point_set: PluginSet) -> tuple[list[Plugin], list[str]]:
     """Enabled plugins, and the names of disabled ones, which have no weight."""
     return point_set.enabled, [plugin.name for plugin in point_set.disabled]
 
@@ -349,7 +349,7 @@ def with_sorted_keys(data: Any) -> Any:
 
 
 def _check_version(data: Any, version: KubeVersion) -> dict[str, Any]:
-    """The file, when it is of a kind and a version that this release reads. Raises ConfigurationError."""
+    """Return the file if this release reads its kind and version. Raises ConfigurationError."""
     if not isinstance(data, dict) or not data.get("kind"):
         raise ConfigurationError(FieldFault("kind", f"expected {KIND}, found nothing"))
     for name, expected in (("kind", KIND), ("apiVersion", _V1)):
@@ -382,7 +382,7 @@ def _profile(
         if faults := [*arguments.faults(f"profiles[{position}].pluginConfig[{index}].args", version)]:
             if plugin.name in built:
                 raise ConfigurationError(*faults)
-            # Nobody looks at the arguments of a plugin that is not built.
+            # Arguments of a plugin that is not built are not checked.
             del args[plugin.name]
     try:
         expanded = expand(points, version)
@@ -409,7 +409,7 @@ def _profile(
 
 
 def _ignore_managed_resources(args: dict[str, Args], configuration: KubeSchedulerConfiguration) -> None:
-    """Resources that only extenders look after take the place of NodeResourcesFit's ignoredResources."""
+    """Replace NodeResourcesFit's ignoredResources by the resources that only extenders manage."""
     managed = [
         resource.name
         for extender in configuration.extenders

@@ -93,7 +93,7 @@ def needed_plugins(points: Mapping[str, PointConfiguration], version: KubeVersio
 
 
 def _multi_point(points: Mapping[str, PointConfiguration], version: KubeVersion) -> list[PluginEntry]:
-    """All default plugins are enabled at multiPoint, and nowhere else."""
+    """Plugins at multiPoint, where all default plugins are enabled, and nowhere else."""
     defaults = [PluginEntry(name, plugin.weight_in(version)) for name, plugin in default_plugins(version).items()]
     return _merge(defaults, points.get(MULTI_POINT, PointConfiguration()))
 
@@ -102,7 +102,7 @@ def expand(points: Mapping[str, PointConfiguration], version: KubeVersion = LATE
     """Expand a profile that configures ``points``. Raises ProfileError."""
     known_points = _points(known_plugins(version), version)
     multi = _multi_point(points, version)
-    # First what each point names itself, at every point, and only then multiPoint: that is the order of errors, too.
+    # First the plugins of each point itself, at every point, and only then multiPoint: the order of errors follows.
     specific = {point: _specific(point, points.get(point, PointConfiguration()), known_points) for point in INTERFACES}
     expanded = {
         point: _with_multi_point(
@@ -150,7 +150,7 @@ def _merge(default: Iterable[PluginEntry], custom: PointConfiguration) -> list[P
 
 
 def _specific(point: str, custom: PointConfiguration, known_points: Points) -> list[str]:
-    """The plugins one extension point names itself."""
+    """Plugins that the extension point itself enables."""
     names: list[str] = []
     for entry in custom.enabled:
         if point not in _points_of(entry.name, point, known_points):
@@ -164,7 +164,7 @@ def _specific(point: str, custom: PointConfiguration, known_points: Points) -> l
 def _with_multi_point(
     point: str, specific: Sequence[str], disabled: Sequence[str], multi: Sequence[PluginEntry], known_points: Points
 ) -> list[str]:
-    """One extension point's plugins: named both there and in multiPoint, only in multiPoint, then only there."""
+    """One extension point's plugins: its own that multiPoint has too, multiPoint's others, then its own others."""
     if "*" in disabled:
         return list(specific)
     inherited: list[str] = []
@@ -189,7 +189,7 @@ def _points_of(name: str, point: str, known_points: Points) -> frozenset[str]:
 
 
 def _weights(entries: Iterable[PluginEntry], known_points: Points) -> dict[str, int]:
-    """The first entry of a name fixes its weight; none or 0 is 1."""
+    """Weights by plugin: its first entry decides, and 0 counts as 1."""
     weights: dict[str, int] = {}
     total = 0
     for entry in entries:
@@ -250,7 +250,7 @@ def _scorers(profile: Profile) -> Iterator[tuple[str, int]]:
 
 
 def _unskippable_plugins(profile: Profile) -> Iterator[str]:
-    """Score plugins that cannot skip a pod, since PreScore is where they would say so."""
+    """Score plugins that cannot skip a pod, as their PreScore, which would, does not run."""
     plugins = known_plugins(profile.version)
     for entry in profile.scores:
         if Point.PRE_SCORE in plugins[entry.name].points and entry.name not in profile.pre_scores:
@@ -299,7 +299,7 @@ def unwritten_states(profile: Profile) -> dict[tuple[str, Point], Point]:
 
 
 def post_filters(profile: Profile) -> PostFilters:
-    """Plugins of ``profile`` to ask when no node is left for a pod."""
+    """Plugins of ``profile`` that run when no node fits a pod."""
     plugins, version = configured_plugins(profile), profile.version
     chosen = (plugins.get(name) for name in profile.post_filters)
     return PostFilters(

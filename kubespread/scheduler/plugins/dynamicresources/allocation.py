@@ -66,7 +66,7 @@ class ClaimConstraint:
         """One value per device, in the order the devices came."""
         self._forgets = rules.distinct_forgets and not self._must_match
         self._last: dict[str, object] = {}
-        """Values that a release that forgets compares with: that of each request's last device, none once one went."""
+        """Value of each request's last device, with which older releases compare; none after a device was removed."""
 
     def add(self, request: str, alternative: str, device: OfferedDevice) -> bool:
         """Add the device if the constraint allows it; True if it does."""
@@ -94,7 +94,7 @@ class ClaimConstraint:
 
 
 def _comparable(attribute: DeviceAttribute | None) -> tuple[str, object] | None:
-    """The value with its kind: values of different kinds are different."""
+    """Value with its kind: values of different kinds are different."""
     if attribute is None:
         return None
     values = {
@@ -125,8 +125,8 @@ def _tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
     return False
 
 
-_STEPS_IN_HOPE = 1_000
-"""After how many it is worth finding out whether there are enough devices at all."""
+_STEPS_BEFORE_COUNT = 1_000
+"""Steps after which it pays to find out if there are enough devices at all."""
 _MAX_MATCHED = 128
 MAX_STEPS = 100_000
 """Steps after which a search ends; kube-scheduler ends it after ten seconds."""
@@ -166,7 +166,7 @@ Choices = Generator[_Place, None, None]
 
 
 class _SizedRequest(Struct, frozen=True):
-    """A request, how many devices it takes, and for one that takes all of them, which."""
+    """A request with its number of devices, and in mode All the devices themselves."""
 
     request: RequestToAllocate
     size: int
@@ -191,7 +191,7 @@ class _DeviceSearch:
             [ClaimConstraint(constraint, rules) for constraint in claim.constraints] for claim in claims
         ]
         self._taking: dict[DeviceID, list[int]] = {}
-        """The claims that each device is being allocated to, by number."""
+        """Numbers of the claims that each device is being allocated to."""
         self._results: list[list[AllocatedDevice]] = [[] for _ in claims]
 
     def _sizes(self, claim: ClaimToAllocate) -> list[list[_SizedRequest]]:
@@ -266,7 +266,7 @@ class _DeviceSearch:
         open_choices = [self._choices(_Place())]
         too_many: _TooManyDevicesError | None = None
         for step in range(MAX_STEPS):
-            if step == _STEPS_IN_HOPE and self._is_hopeless():
+            if step == _STEPS_BEFORE_COUNT and self._is_hopeless():
                 return None
             try:
                 place = open_choices[-1].throw(too_many) if too_many else next(open_choices[-1])

@@ -288,7 +288,7 @@ def _named_claims(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) ->
         if claim is not None and (reference.resource_claim_name or is_made):
             yield _existing(pod, key, claim, ledger, owner_kind=rules.owner_kind if is_made else "")
         elif reference.resource_claim_name or is_made:
-            # Without a single claim they were not listed, and nothing can be said about any.
+            # If claims were not listed, none is missing.
             if facts.objects.knows(api.ResourceClaim):
                 raise RefusedError(f'could not find ResourceClaim "{key}"')
         elif (template := _template(pod, reference, facts)) is not None:

@@ -126,7 +126,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
     slice: api.ResourceSlice
     taint_rules: tuple[api.DeviceTaintRule, ...] = ()
     """Rules that select it, and rules without any selector."""
-    tells_sharing: bool = False
+    exposes_sharing: bool = False
     """True if selectors see that it allows several allocations; scores, and an allocator that knows no shares, hide
     this.
     """
@@ -188,7 +188,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
         """The fields of CEL's variable ``device``."""
         return {
             "driver": self.id.driver,
-            "allowMultipleAllocations": self.tells_sharing and self.device.allow_multiple_allocations,
+            "allowMultipleAllocations": self.exposes_sharing and self.device.allow_multiple_allocations,
             "attributes": self._by_domain(
                 (name, _attribute_value(name, value)) for name, value in self.device.attributes.items()
             ),
@@ -318,9 +318,7 @@ class Inventory:
         self._reachable: dict[_ViewKey, Pools] = {}
 
     def pools(self, node: int) -> Pools:
-        """The pools that a node reaches, in the order they are searched; nodes that reach the same get the very
-        same.
-        """
+        """Pools that a node reaches, in search order; nodes that reach the same pools share one tuple."""
         on_node = self._on_node.get(self._nodes.names[node], [])
         view_key = self._view_key((*on_node, *(number for number, reached in self._shared if reached[node])), node)
         if view_key not in self._reachable:

@@ -320,7 +320,7 @@ def _is_selected(device: OfferedDevice, device_class: api.DeviceClass) -> bool:
             if selector.cel is not None and not device.is_selected_by(selector.cel.expression):
                 return False
         except UnsupportedExpressionError:
-            continue  # DynamicResources says so.
+            continue  # DynamicResources reports it.
     return True
 
 
@@ -357,22 +357,20 @@ _MOST_LEDGERS = 16
 def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
     """Ledger of the devices in ``cluster``; only copies of it may be changed."""
     users = cluster.claim_users
-    happened = (None, *users.happened)
-    cached = next(
-        (place for place in reversed(range(len(happened))) if (rules, happened[place]) in users.ledgers), None
-    )
-    ledger = DeviceLedger.build(facts_of(cluster), rules) if cached is None else users.ledgers[rules, happened[cached]]
+    events = (None, *users.events)
+    cached = next((place for place in reversed(range(len(events))) if (rules, events[place]) in users.ledgers), None)
+    ledger = DeviceLedger.build(facts_of(cluster), rules) if cached is None else users.ledgers[rules, events[cached]]
     assert isinstance(ledger, DeviceLedger)
-    if uncached := users.happened[cached or 0 :]:
+    if uncached := users.events[cached or 0 :]:
         ledger = ledger.copy()
-        for happening in uncached:
-            facts = Facts.build(happening.objects, happening.nodes, happening.results)
-            for pod, node, by in happening.uses:
+        for event in uncached:
+            facts = Facts.build(event.objects, event.nodes, event.results)
+            for pod, node, by in event.uses:
                 if by > 0:
                     place(pod, node, facts, ledger, rules)
                 else:
                     remove(pod, node, facts, ledger)
-    return users.ledgers.get_or_make((rules, happened[-1]), lambda: ledger, most=_MOST_LEDGERS)
+    return users.ledgers.get_or_make((rules, events[-1]), lambda: ledger, most=_MOST_LEDGERS)
 
 
 def place(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules) -> None:
@@ -412,12 +410,12 @@ def written_back(
     created for placed pods.
     """
     users = cluster.claim_users
-    if not users.happened:
+    if not users.events:
         return objects, tuple(pods)
     rules = next((rules for rules, _ in reversed(users.ledgers)), None)
     ledger = ledger_of(cluster, rules if isinstance(rules, Rules) else Rules())
     updated = tuple(_with_statuses(pod, ledger) for pod in pods)
-    claims = [_as_it_is(claim, ledger, updated) for claim in objects.get(api.ResourceClaim)]
+    claims = [_current_claim(claim, ledger, updated) for claim in objects.get(api.ResourceClaim)]
     created = [
         _object(holder, claim) for holder, created_claims in ledger.created_claims.items() for claim in created_claims
     ]
@@ -438,7 +436,7 @@ def _with_statuses(pod: Pod, ledger: DeviceLedger) -> Pod:
     return msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, resource_claim_statuses=statuses))
 
 
-def _as_it_is(claim: api.ResourceClaim, ledger: DeviceLedger, pods: Sequence[Pod]) -> api.ResourceClaim:
+def _current_claim(claim: api.ResourceClaim, ledger: DeviceLedger, pods: Sequence[Pod]) -> api.ResourceClaim:
     key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
     status = ledger.claim_changes.get(key)
     if status is None:

@@ -147,7 +147,7 @@ class DynamicResourcesState(ScaledToHighest, CountingState):
                 else:
                     remove(pod, node, self._facts, self._ledger)
         self._users = None
-        self._look_again(before)
+        self._mark_outdated(before)
 
     def pretend(self, kind: KindNumber, node: int, by: int) -> None:
         """Do nothing: without AddPod and RemovePod, a dry run neither takes nor frees devices."""
@@ -159,10 +159,10 @@ class DynamicResourcesState(ScaledToHighest, CountingState):
             return
         before, self._users = self._ledger, cluster.claim_users
         self._ledger = ledger_of(cluster, self._rules)
-        self._look_again(before)
+        self._mark_outdated(before)
 
-    def _look_again(self, before: DeviceLedger) -> None:
-        """A change of the ledger outdates the verdicts on the nodes that reach the changed devices."""
+    def _mark_outdated(self, before: DeviceLedger) -> None:
+        """Mark verdicts as outdated on nodes that reach devices with other claims than ``before``."""
         try:
             judge = judge_of(self._pod, self._facts, self._ledger, self._rules)
         except RefusedError as refused:
@@ -276,7 +276,7 @@ def claim_gaps(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
         return
     if claims.claims:
         yield from objects.gap(api.DeviceClass, "requests of the pod's resource claims are taken to select any device")
-    # Few clusters have any and few people list them: a gap only where they were asked for and refused.
+    # Few clusters have any and few people list them: a gap only if listing them was refused.
     if api.DeviceTaintRule.__name__ in objects.unread:
         yield from objects.gap(api.DeviceTaintRule, "no rules are taken to taint devices")
     yield from objects.gap(api.ResourceSlice, "no node is taken to have devices for the pod's resource claims")
@@ -351,7 +351,7 @@ def _remarks(selectors: Iterable[api.DeviceSelector]) -> Iterator[str]:
             compile_selector(expression)
             is_stood_in_for = re2() is None and has_patterns(expression)
         except CompileError:
-            continue  # The pod is told so where a device is looked at.
+            continue  # Allocation fails with this error.
         except UnsupportedExpressionError as unsupported:
             yield f"DynamicResources: the selector {expression} uses {unsupported}; it is taken to select every device"
             continue
@@ -423,7 +423,7 @@ class DynamicResources(PostFilterPlugin, frozen=True):
         return self._deallocation(evaluation) if self.names_claims else ""
 
     def _deallocation(self, evaluation: Evaluation) -> str:
-        """A pod that its own PreFilter rejects has no claims for it yet."""
+        """PostFilter's message; a pod that the plugin's own PreFilter rejected has no claims for it yet."""
         if evaluation.rejection is not None and evaluation.rejection.plugin == self.name:
             return NO_CLAIMS
         if not _may_need_devices(evaluation.pod):
@@ -435,7 +435,7 @@ class DynamicResources(PostFilterPlugin, frozen=True):
 
 
 def _may_need_devices(pod: Pod) -> bool:
-    """True if anything that knows devices must be asked: most pods need none."""
+    """True for pods with claims or extended resources; most have neither."""
     return bool(pod.spec.resource_claims or requested_by_name(pod))
 
 

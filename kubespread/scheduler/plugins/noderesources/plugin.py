@@ -118,7 +118,7 @@ class NodeResourcesBalancedAllocationState(Struct, OnNodeState, dict=True):
 
 
 def _balance(shares: Sequence[scoring.Share], amounts: Sequence[Integers], nodes: int) -> Integers:
-    """100 for equal fractions, less the more they deviate."""
+    """Scores: 100 for equal fractions, less the more they deviate."""
     if len(shares) == 2 and all(share.is_everywhere for share in shares):  # the usual case, in fewer steps
         one, other = (
             np.minimum(amount / share.allocatable, 1.0) for share, amount in zip(shares, amounts, strict=True)
@@ -296,7 +296,7 @@ class NodeResourcesFitState(Struct, OnNodeState, dict=True):
 
 
 def _combine(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:
-    """Nodes with the same shortages share one entry of the table."""
+    """Verdicts by shortages; nodes with the same ones share one entry of the table."""
     short = np.zeros(len(unresolvable), dtype=np.bool_)
     for _, nodes in shortages:
         short |= nodes

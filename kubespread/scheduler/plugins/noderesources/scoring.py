@@ -1,9 +1,8 @@
 """Scoring strategies: a score of each configured resource of a node with the pod on it, and their weighted mean; and
 the arguments of NodeResourcesFit and NodeResourcesBalancedAllocation, which configure them.
 
-How NodeResourcesFit scores a placement, the nodes that a group's pods share: by how much of them is taken. It is always
-MostAllocated, with the resources and weights of the plugin's own strategy, over what all nodes of the placement have
-and hold together.
+NodeResourcesFit also scores a placement, the nodes that a group's pods share, always as MostAllocated, with the
+resources and weights of the plugin's own strategy, over the sums of all nodes of the placement.
 
 Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, score,
     calculateResourceAllocatableRequest, calculatePodResourceRequest, scorePlacement
@@ -171,7 +170,7 @@ def most_allocated(shares: Sequence[Share], nodes: int) -> Integers:
 
 
 def _weighted_mean(shares: Sequence[Share], nodes: int, percent: Callable[[Share], Integers]) -> Integers:
-    """Products of sizes near int64's end wrap as Go's do, so that a score may be outside 0..100."""
+    """Weighted mean of percentages; products near int64's end wrap as Go's do, so that it may be outside 0..100."""
     total = np.zeros(nodes, dtype=np.int64)
     if shares and all(share.is_everywhere for share in shares):  # the usual case, in fewer steps
         for share in shares:
@@ -305,5 +304,5 @@ class NodeResourcesBalancedAllocationArgs(Args):
 
 
 def _weigh(resources: Sequence[ResourceSpec]) -> tuple[WeightedResource, ...]:
-    """A weight of 0 counts as 1, and no resources at all are cpu and memory."""
+    """Resources with their weights, where 0 counts as 1; cpu and memory if there are none."""
     return tuple(WeightedResource(resource.name, resource.weight or 1) for resource in resources) or CPU_AND_MEMORY

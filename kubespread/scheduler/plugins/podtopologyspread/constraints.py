@@ -159,7 +159,7 @@ def _own_constraints(
     problems: dict[str, str] = {}
     for constraint in own:
         action = constraint.when_unsatisfiable
-        # filterTopologySpreadConstraints takes those of one action; what a server without validation let in is of none.
+        # filterTopologySpreadConstraints selects by action; other values, from servers without validation, match none.
         if action not in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
             continue
         try:

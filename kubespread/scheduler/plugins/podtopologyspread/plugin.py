@@ -119,7 +119,7 @@ class SoftConstraint(CountedConstraint):
         shares: Shares = np.multiply(self.counts, weight, dtype=np.float64) + spare
         if self.is_hostname:
             return shares if self.column.is_everywhere else np.where(self.column.absent, 0.0, shares)
-        # Each domain was worth it once; the last entry is for nodes without the key, which ABSENT indexes.
+        # Shares are by domain so far; the last entry is for nodes without the key, which ABSENT indexes.
         shares[-1] = 0.0
         return shares.take(self.column.codes)
 
@@ -325,7 +325,7 @@ class PodTopologySpread(Plugin, frozen=True):
         return SpreadState(cluster, pod, declared, self.rules) if declared.constraints else SKIP
 
     def _constraints(self, cluster: Cluster, pod: Pod) -> PodConstraints:
-        """Parsed once for a pod that is prepared repeatedly."""
+        """Constraints of the pod, parsed once if it is prepared repeatedly."""
         declared, objects = cluster.kinds.results_of(pod).section(_DECLARED), cluster.objects
         cached = declared.get(None)
         if cached is None or cached[0] is not self or cached[1] is not objects:

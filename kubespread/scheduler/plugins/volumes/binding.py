@@ -112,7 +112,7 @@ def topology_keys(cluster: Cluster, node: int, driver: str) -> list[str]:
 def _less(
     cluster: Cluster, node: int, claim: api.PersistentVolumeClaim, before: Mapping[int, api.CSIStorageCapacity]
 ) -> dict[int, api.CSIStorageCapacity]:
-    """Capacities reported about ``node`` for the claim's class once its volume is made, by place among the reports."""
+    """Capacities of ``node`` for the claim's class after its volume was provisioned, by place among the cluster's."""
     labels, name = cluster.nodes.objects[node].metadata.labels, storage_class_name(claim)
     size = requested_storage(claim).value
     changed = {}
@@ -142,9 +142,7 @@ class VolumeBinding(matching.VolumePlugin, frozen=True):
     name: ClassVar[str] = "VolumeBinding"
 
     shape: tuple[scoring.ShapePoint, ...] = ()
-    """Score of free storage, with the gate StorageCapacityScoring: then every pod is scored, one without claims too.
-    Empty without it.
-    """
+    """Score of free storage, for pods without claims too; empty without the gate StorageCapacityScoring."""
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield from super().gaps(cluster, pod)
@@ -224,7 +222,7 @@ class VolumeBindingState(Struct, FixedState, dict=True):
         return self._with_errors(Verdicts(entry[flags], tuple(table)))
 
     def _with_errors(self, verdicts: Verdicts) -> Verdicts:
-        """An in-tree volume that cannot be translated is an error on the nodes that leave it to CSI."""
+        """Add errors on nodes with CSI migration for an in-tree volume that cannot be translated."""
         for claim in self.bound:
             volume = self.cluster.storage.volumes.get(claim.spec.volume_name)
             failing, fault = (
@@ -243,7 +241,7 @@ class VolumeBindingState(Struct, FixedState, dict=True):
         return [*self._problems_of_bound(), *self._problems_of_waiting()]
 
     def _problems_of_bound(self) -> Iterator[_Problem]:
-        """Claims in the pod's order; each node stops at its first problem."""
+        """Yield problems in the order of the pod's claims; each node has only its first."""
         open_nodes = everywhere(self.cluster.nodes)
         for claim in self.bound:
             volume = self.cluster.storage.volumes.get(claim.spec.volume_name)
@@ -255,7 +253,7 @@ class VolumeBindingState(Struct, FixedState, dict=True):
             open_nodes = open_nodes & ~rejected
 
     def _problems_of_waiting(self) -> Iterator[_Problem]:
-        """Claims that a node was selected for want that node; the others take a volume, or else a provisioner."""
+        """Yield problems of waiting claims: another node is selected, or no volume or provisioner serves them."""
         open_nodes = everywhere(self.cluster.nodes)
         for claim, nodes in self._node_selections:
             yield _Problem(BIND_CONFLICT, claim, ~nodes)
@@ -310,7 +308,7 @@ class VolumeBindingState(Struct, FixedState, dict=True):
 
     @cached_property
     def _waiting(self) -> tuple[matching.PersistentVolumes, list[tuple[api.PersistentVolumeClaim, Mask]]]:
-        """The volumes taken, and the claims that are left to a provisioner, each with the nodes where it is."""
+        """Volumes chosen for claims, and claims left to a provisioner, each with the nodes where it is."""
         volumes = matching.PersistentVolumes(self.cluster)
         to_provision = list(self._node_selections)
         unselected = [claim for claim in self.waiting if SELECTED_NODE not in claim.metadata.annotations]

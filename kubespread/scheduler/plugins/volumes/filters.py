@@ -191,11 +191,11 @@ class NodeVolumeLimits(VolumePlugin, frozen=True):
             limits = [
                 limit.count for driver in csi_drivers if (limit := driver.allocatable) and limit.count is not None
             ]
-            # What is attached without a pod is some other volume, and where all fit on one node no limit is reached.
+            # Volumes attached without a pod are other ones; if all volumes fit on one node, no limit is reached.
             if limits and len(cluster.storage.volumes) + len(added) > min(limits):
                 consequence = "only volumes of pods count towards the limits of nodes"
                 yield from cluster.objects.gap(VolumeAttachment, consequence)
-            # Few drivers ask for it: a gap only where the drivers were asked for and refused.
+            # Few drivers require it: a gap only if listing the drivers was refused.
             if self.requires_drivers and CSIDriver.__name__ in cluster.objects.unread:
                 yield from cluster.objects.gap(CSIDriver, "nodes are taken to need no driver installed")
             if (lacking := self._lacking(cluster, pod)) and not cluster.objects.knows(CSINode):
@@ -222,7 +222,7 @@ class NodeVolumeLimits(VolumePlugin, frozen=True):
         return NodeVolumeLimitsState(added, _unknown_claim(pod, missing), self._lacking(cluster, pod), names_driver)
 
     def _lacking(self, cluster: Cluster, pod: Pod) -> Sequence[tuple[str, Mask]]:
-        """The drivers of the pod's volumes that a node must have installed, each with the nodes that do not."""
+        """Drivers of the pod's volumes that a node must have installed, each with the nodes that lack it."""
         drivers = cluster.objects.get(CSIDriver)
         asking = {driver.metadata.name for driver in drivers if driver.spec.prevent_pod_scheduling_if_missing}
         if not (self.requires_drivers and asking):
@@ -289,7 +289,7 @@ class NodeVolumeLimitsState(Struct, OnNodeState, dict=True):
         return zip(places.tolist(), nodes.tolist(), strict=True)
 
     def _with_errors(self, holdings: Holdings, verdicts: Verdicts) -> Verdicts:
-        """The volumes of a pod on a node with limits cannot be counted when a claim made for it is another pod's."""
+        """Add errors on nodes with limits where a pod's ephemeral volume has another pod's claim."""
         misused = holdings.cluster.misused_claims if self.names_driver else {}
         names = holdings.cluster.nodes.names
         for place, node in holdings.places_of(misused):
@@ -318,7 +318,7 @@ class NodeVolumeLimitsState(Struct, OnNodeState, dict=True):
         A volume that is attached already costs nothing; drivers without a limit are unlimited.
         """
         used = holdings.attached_volumes(node)
-        # Of attachments that no pod explains the candidate's own may be one.
+        # The candidate's own volume may be among the attachments that no pod explains.
         count = per_driver(used, holdings.cluster.volume_attachments.get(node, {}))
         new = Counter(driver for unique, driver in self.added.items() if unique not in used)
         for driver, added in new.items():
@@ -379,7 +379,7 @@ class VolumeRestrictionsState(CountingState):
         self._uses_claim = KindJudgment(cluster.kinds, lambda kind: not exclusive.isdisjoint(kind.claims))
         self._watches_disks = bool(disks)
         self._busy: Counts = np.zeros(len(cluster), dtype=np.int64)
-        """Per node, the pods that use one of the disks in a way that keeps others off."""
+        """Number of pods on each node that use one of the disks exclusively."""
         self._users: Counter[tuple[str, str]] = Counter()
         """Number of volumes that use each of the claims."""
         self._pretended = 0
@@ -434,7 +434,7 @@ def _shared_disks(disks: Iterable[Volume], kind: PodKind) -> Iterator[Volume]:
 
 
 def _same_disk(volume: Volume, used: Volume) -> bool:
-    """One disk twice; some kinds may be shared when both only read."""
+    """True if both use one disk, unless both only read and its kind can be shared."""
     if volume.gce_persistent_disk is not None and used.gce_persistent_disk is not None:
         ours, theirs = volume.gce_persistent_disk, used.gce_persistent_disk
         return ours.pd_name == theirs.pd_name and not (ours.read_only and theirs.read_only)

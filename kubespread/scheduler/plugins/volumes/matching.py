@@ -1,6 +1,6 @@
 """Nodes that a volume, a class or a driver's storage reaches, and the free volume a claim would take there.
 
-What a snapshot lacks of storage, and a plugin that judges volumes could depend on.
+Also missing data about storage that the volume plugins may depend on.
 
 Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, findMatchingVolumes, nodeHasAccess, capacitySufficient
 Source: staging/src/k8s.io/component-helpers/storage/volume/helpers.go, CheckNodeAffinity
@@ -79,7 +79,7 @@ def claim_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
 
 
 def _placement_gaps(cluster: Cluster, claims: Iterable[api.PersistentVolumeClaim]) -> Iterator[str]:
-    """Volumes that are made before their pods have nodes, and nodes that only some of them would reach."""
+    """Yield gaps for volumes provisioned before their pods have nodes, if nodes may differ in reaching them."""
     storage = cluster.storage
     for claim in claims:
         volume, name = storage.volumes.get(claim.spec.volume_name), storage_class_name(claim)
@@ -189,7 +189,7 @@ class _View:
 
 
 def _matches(cluster: Cluster, selector: NodeSelector | None) -> Mask:
-    """Terms against labels alone: the node's name is not known here, so matchFields count as met."""
+    """Nodes with labels that match a term; matchFields count as met, as the node's name is not known here."""
     if selector is None:
         return everywhere(cluster.nodes)
     matching = nowhere(cluster.nodes)
@@ -226,7 +226,7 @@ def _used_keys(required: NodeSelector | None) -> set[str]:
 
 
 def _labeled_zones(volume: api.PersistentVolume) -> list[str]:
-    """The zones in a volume's zone label, empty ones left out; there may be none."""
+    """Zones in a volume's zone label, without empty ones."""
     label = next((volume.metadata.labels[key] for key in ZONE_LABELS if key in volume.metadata.labels), "")
     return [zone for part in label.split("__") if (zone := part.strip())]
 
@@ -340,7 +340,7 @@ def offers(cluster: Cluster, claim: api.PersistentVolumeClaim) -> list[tuple[api
 def _capacities(
     cluster: Cluster, storage_class: api.StorageClass, claim: api.PersistentVolumeClaim
 ) -> list[tuple[api.CSIStorageCapacity, Mask]] | None:
-    """Reports of the class's driver with room for the claim, each with its nodes; None where nothing is asked."""
+    """Reports of the class's driver with room for the claim, each with its nodes; None if capacity is not checked."""
     if not counts_capacity(cluster, storage_class, claim):
         return None
     size = requested_storage(claim).value

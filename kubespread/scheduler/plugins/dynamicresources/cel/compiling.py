@@ -34,7 +34,7 @@ def compile_selector(expression: str) -> Selector:
 
 @contextmanager
 def _deeply() -> Iterator[None]:
-    """Kubernetes allows expressions to be nested as deep as Python's calls, which no function here comes near to."""
+    """Raise Python's recursion limit: Kubernetes allows expressions to be nested deeply."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _CALLS))
     try:

@@ -121,8 +121,8 @@ _FLAT = frozenset({"_&&_", "_||_", "_?_:_", "@not_strictly_false"})
 """Calls that do not count in how deep an expression is nested."""
 _DEVICE_FIELDS = ("driver", "allowMultipleAllocations", "attributes", "capacity")
 _MOST_WORK, _STEP, _ITEM, _CHARACTERS = 2_000_000, 10, 2, 100
-"""A call and a round of a loop count ten, an item of a list that is gone through two, and so do a hundred characters:
-with these the time it takes is bounded.
+"""Most work of an evaluation, which bounds its time: a call or a round of a loop costs 10, an item of a list 2, as do
+100 characters.
 """
 
 
@@ -413,7 +413,7 @@ def _growing(start: Evaluate) -> Evaluate:
 
 
 def _caught(evaluate: Evaluate, run: Run) -> Value:
-    """The value, or the error; but for the one that ends all."""
+    """Value or error of an evaluation; raises EvaluationError if there was too much work."""
     try:
         return evaluate(run)
     except EvaluationError as error:
@@ -427,14 +427,14 @@ def _pairs(holder: Value) -> Iterator[tuple[Value, Value]]:
     return iter(enumerate(holder))
 
 
-def _unwrap(value: Value, what: str) -> Value:
+def _unwrap(value: Value, target: str) -> Value:
     if not isinstance(value, Optional):
-        raise EvaluationError(f"cannot initialize optional {what}")
+        raise EvaluationError(f"cannot initialize optional {target}")
     return value.value
 
 
 def _element(holder: _Plan, key: _Plan, *, is_optional: bool) -> _Plan:
-    """``holder[key]``: once one is optional, so is all that is selected behind it."""
+    """``holder[key]``; all that is selected from an optional value is optional."""
     evaluate_holder, evaluate_key = holder.evaluate, key.evaluate
     if key.constant is not None:
         try:
@@ -517,7 +517,7 @@ def _call(
     function: Function, overloads: tuple[Overload, ...], operands: list[Evaluate], *, has_pattern: bool
 ) -> Evaluate:
     bound = function.bind(overloads)
-    # Where cel-go knows what to call, and that it has one or two operands, it evaluates both even if one is an error.
+    # If cel-go knows the function to call, with one or two operands, it evaluates both even if one is an error.
     is_known = function.for_all is not None or len(overloads) == 1 or len(function.overloads) == 1
     stops = len(operands) > 2 or has_pattern or not is_known
 
@@ -587,7 +587,7 @@ def _not_strictly_false(operand: Evaluate) -> Evaluate:
 
 
 def _alternative(operand: Evaluate, other: Evaluate, *, keeps: bool) -> Evaluate:
-    """The optional value, or its value; where it has none, the other."""
+    """``or``, which keeps the value optional, and ``orValue``: the value if it is set, else the other."""
 
     def choose(run: Run) -> Value:
         value = operand(run)
@@ -599,7 +599,7 @@ def _alternative(operand: Evaluate, other: Evaluate, *, keeps: bool) -> Evaluate
 
 
 def _membership(operand: Evaluate, members: Value) -> Evaluate:
-    """``in`` a list or map that is written there, which cel-go hashes."""
+    """``in`` with a constant list or map, which cel-go hashes."""
 
     def judge(run: Run) -> Value:
         value = operand(run)

@@ -93,7 +93,7 @@ def _distinct(values: List) -> List:
 
 
 def _order(left: Value, right: Value) -> int:
-    """Values that cannot be compared with each other are in order."""
+    """Order of two values; 0 if they cannot be compared with each other."""
     if not is_comparable(left) or not is_comparable(right):
         raise EvaluationError(NO_OVERLOAD)
     try:

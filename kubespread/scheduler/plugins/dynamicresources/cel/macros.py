@@ -50,7 +50,7 @@ def _has(position: int, tested: Tree) -> Tree:
 
 
 class _Writer:
-    """Nodes that all stand where the macro does."""
+    """Writer of nodes at the position of a macro."""
 
     def __init__(self, position: int) -> None:
         self._position = position
@@ -95,7 +95,7 @@ class _Writer:
     def gather(
         self, range_: Tree, names: tuple[str, ...], start: Tree, step: Tree, condition: Tree | None = None
     ) -> Tree:
-        """All that is gathered, where a condition is met."""
+        """Loop that gathers a result, from all items or from ones that meet a condition."""
         if condition is not None:
             step = self.call("_?_:_", condition, step, self.variable())
         return self.fold(range_, names, start, self.literal(value=True), step, self.variable())
@@ -189,7 +189,7 @@ def _opt_flat_map(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
 
 
 def _if_set(writer: _Writer, target: Tree, arguments: list[Tree], wrapped: Callable[[Tree], Tree]) -> Tree:
-    """The target stands in it twice."""
+    """Expression that evaluates the target twice, as cel-go's does."""
     variable, body = arguments
     bound = writer.bind(writer.name(variable), writer.method(target, "value"), body)
     return writer.call("_?_:_", writer.method(target, "hasValue"), wrapped(bound), writer.call("optional.none"))

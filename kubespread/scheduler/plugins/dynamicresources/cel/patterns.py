@@ -60,8 +60,8 @@ def pattern(text: str) -> Any:
         return engine.compile(text, options)
     except engine.error as error:
         message = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
-        what, _, where = message.rpartition(": ")
-        raise EvaluationError(f"error parsing regexp: {_RE2_SAYS.get(what, what)}: `{where}`") from error
+        problem, _, fragment = message.rpartition(": ")
+        raise EvaluationError(f"error parsing regexp: {_RE2_SAYS.get(problem, problem)}: `{fragment}`") from error
 
 
 def stand_in(text: str) -> re.Pattern[str]:

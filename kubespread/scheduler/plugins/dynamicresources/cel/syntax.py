@@ -70,7 +70,7 @@ def unquote(token: Token) -> str | bytes:
     width = 3 if len(text) >= 6 and text.startswith(('"""', "'''")) else 1
     inner = text[width:-width]
     if token.kind == "BYTES":
-        # Octal and hexadecimal escapes are bytes, all else stands for its UTF-8.
+        # Octal and hexadecimal escapes are bytes, all else is encoded as UTF-8.
         parts = [inner] if is_raw else re.split(rf"({_ESCAPED})", inner)
         return b"".join(
             bytes([ord(_unescape(match))]) if (match := _ESCAPE.fullmatch(part)) and not is_raw else part.encode()

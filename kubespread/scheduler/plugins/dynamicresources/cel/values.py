@@ -280,7 +280,7 @@ def equals(left: Value, right: Value) -> bool:
 
 
 def _may_equal(left: Value, right: Value) -> bool:
-    """cel-go takes items that cannot be compared for equal."""
+    """True if both are equal, or cannot be compared, which counts as equal in cel-go."""
     try:
         return equals(left, right)
     except EvaluationError:
