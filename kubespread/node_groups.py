@@ -28,7 +28,7 @@ class Autoscaler(StrEnum):
         return "cluster-autoscaler" if self is Autoscaler.CLUSTER_AUTOSCALER else self.value
 
 
-class AskedOfAutoscaler(Protocol):
+class AutoscalerFields(Protocol):
     """Fields about an autoscaler that questions and scenarios have."""
 
     @property
@@ -39,11 +39,11 @@ class AskedOfAutoscaler(Protocol):
     def instance_types(self) -> Any: ...
 
 
-def asked_autoscaler(settings: AskedOfAutoscaler) -> Autoscaler | None:
+def autoscaler_of(fields: AutoscalerFields) -> Autoscaler | None:
     """The autoscaler that adds nodes, None for none. Raises UsageError."""
-    name = settings.autoscaler
+    name = fields.autoscaler
     if name is None:
-        if settings.node_groups is not None or settings.instance_types is not None:
+        if fields.node_groups is not None or fields.instance_types is not None:
             raise UsageError("node groups and instance types are for an autoscaler: say which, ca or karpenter")
         return None
     try:

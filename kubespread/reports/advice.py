@@ -39,7 +39,7 @@ class Suggestion(Report, frozen=True):
     """The change without node names: ``3 more nodes in zone a``."""
 
     @property
-    def as_told(self) -> str:
+    def options_text(self) -> str:
         """Its options, ``set maxSkew[zone]=2`` for fields of the pod: not every command has ``--set``."""
         return " ".join(option.removeprefix("--") if option.startswith("--set ") else option for option in self.options)
 

@@ -176,7 +176,7 @@ def title(constraint: ConstraintReport, position: int) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def asked_bars(constraint: ConstraintReport, position: int, *, one_more: bool = True) -> Bars:
+def current_bars(constraint: ConstraintReport, position: int, *, one_more: bool = True) -> Bars:
     """Bars of the current domains; with ``one_more``, each with one more pod."""
     minimum = constraint.global_minimum or 0
     more = constraint.self_match if one_more else 0

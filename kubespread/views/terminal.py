@@ -137,7 +137,7 @@ def shared_suffix(names: Sequence[str]) -> str:
     return f"{dot}{rest}" if len(rest) >= _LEAST_SAVED else ""
 
 
-def told_apart(names: Sequence[str], width: int) -> list[str]:
+def distinct_names(names: Sequence[str], width: int) -> list[str]:
     """Names in at most ``width`` columns each, longer ones without consecutive words that most share.
 
     Two names become one only if no words are left to distinguish them.
@@ -375,7 +375,7 @@ def lay_table(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Ro
         wider = min(layout.width, widths[place] + spare)
         spare -= wider - widths[place]
         if wider < layout.width:
-            texts = told_apart([cell.text for cell in layout.cells], wider)
+            texts = distinct_names([cell.text for cell in layout.cells], wider)
             tones = (cell.tone for cell in layout.cells)
             laid[place] = Layout(layout.header, map(Cell, texts, tones), layout.is_number)
     if sentence is None:

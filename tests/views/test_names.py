@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.views.lines import width_of
-from kubespread.views.terminal import told_apart
+from kubespread.views.terminal import distinct_names
 
 AWS = ["ip-10-0-4-149.eu-west-1.compute.internal", "ip-10-0-14-72.eu-west-1.compute.internal"]
 GKE = [
@@ -42,7 +42,7 @@ CASES: dict[str, tuple[list[str], int, list[str]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_names_are_cut_where_they_are_alike(case: str) -> None:
     names, width, shown = CASES[case]
-    assert told_apart(names, width) == shown
+    assert distinct_names(names, width) == shown
 
 
 _words = st.lists(st.sampled_from(["web", "api", "prod", "a1", "b2", "Deployment"]), min_size=2, max_size=6)
@@ -52,6 +52,6 @@ _names = st.lists(_words.map("-".join), min_size=1, max_size=12)
 @settings(max_examples=60, deadline=None)
 @given(_names, st.integers(8, 40))
 def test_no_name_is_wider_than_its_column_and_names_that_fit_stay(names: list[str], width: int) -> None:
-    shown = told_apart(names, width)
+    shown = distinct_names(names, width)
     assert all(width_of(name) <= width for name in shown)
     assert all(short == name for short, name in zip(shown, names, strict=True) if width_of(name) <= width)

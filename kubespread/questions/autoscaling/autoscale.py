@@ -17,13 +17,13 @@ from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.node_groups import (
     DEFAULT_EXPANDERS,
-    AskedOfAutoscaler,
     Autoscaler,
+    AutoscalerFields,
     Expander,
     InstanceType,
     NodeGroup,
     NodeGroups,
-    asked_autoscaler,
+    autoscaler_of,
     groups_of_cluster,
 )
 from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
@@ -50,9 +50,9 @@ GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
 """A file, or the groups themselves; None for the groups among the cluster's objects."""
 
 
-def growth(fields: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
+def growth(fields: AutoscalerFields, snapshot: Snapshot) -> Grow | None:
     """Make the event in which the autoscaler adds nodes; None without one. Raises UsageError and ManifestError."""
-    kind = asked_autoscaler(fields)
+    kind = autoscaler_of(fields)
     if kind is None:
         return None
     groups = _groups(snapshot, kind, fields.node_groups)
@@ -60,7 +60,7 @@ def growth(fields: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
     return partial(autoscale, groups=groups.groups, kind=kind, types=types, expanders=groups.expanders)
 
 
-def with_files_read(fields: AskedOfAutoscaler) -> dict[str, Any]:
+def with_files_read(fields: AutoscalerFields) -> dict[str, Any]:
     """Fields with the contents of their files, which can be read only once. Raises ManifestError."""
     groups, types = fields.node_groups, fields.instance_types
     return {

@@ -30,7 +30,7 @@ from kubespread.scheduler.causes import TaintDetail
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT, Spelling, formula, score_steps
 from kubespread.views.lines import cut_end, cut_middle, width_of
 from kubespread.views.look import Cell, Look, Rows, Tone
-from kubespread.views.terminal import Layout, fold, laid_out, told_apart
+from kubespread.views.terminal import Layout, distinct_names, fold, laid_out
 from kubespread.wording import EMPTY, short_key, some_of
 
 MAX_NODES = 25
@@ -317,7 +317,7 @@ def _columns_of_nodes(rows: NodeRows, suffix: str, wide: bool, form: RowForm) ->
 
 def _names(rows: NodeRows, suffix: str, width: int | None) -> Layout:
     safe = [escape(row.node.name.removesuffix(suffix)) for row in rows.rows]
-    return Layout("NODE", list(map(Cell, safe if width is None else told_apart(safe, width))))
+    return Layout("NODE", list(map(Cell, safe if width is None else distinct_names(safe, width))))
 
 
 def _domains(rows: NodeRows, width: int | None) -> list[Layout]:

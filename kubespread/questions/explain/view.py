@@ -16,7 +16,7 @@ from kubespread.reports.advice import Suggestion
 from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, NodeReport
 from kubespread.reports.parts import ConstraintReport, CountedPod, letter
-from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, formula, policies, score_steps
+from kubespread.views.constraints import ASCII, PRETTY, constraint_lines, current_bars, formula, policies, score_steps
 from kubespread.views.look import Cell, Look, Part, Rows, Sentence, Text, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import fold, lay_table, remarks, shared_suffix, subject
@@ -55,7 +55,7 @@ def view(report: ExplainReport) -> View:
         ],
         sentences=(lambda: _in_sentences(report)) if "nodes" in report.question else None,
         is_wide_on_terminals=True,
-        bars=[asked_bars(constraint, position) for position, constraint in enumerate(report.constraints)],
+        bars=[current_bars(constraint, position) for position, constraint in enumerate(report.constraints)],
         nodes_of=lambda: _facts(report),
         beside=side_notes([report]),
     )
@@ -229,7 +229,7 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
         **frame_of(report),
         title=_question_text(report, fix),
         bars=[
-            asked_bars(constraint, place)
+            current_bars(constraint, place)
             for place, constraint in enumerate(report.constraints if report.advice else ())
         ],
         sheets=[Sheet(title="Changes that suffice", columns=_CHANGES, rows=enough)],

@@ -26,11 +26,11 @@ from kubespread.questions.map.report import (
 )
 from kubespread.reports.columns import Readers
 from kubespread.reports.parts import ConstraintReport, letter
-from kubespread.views.constraints import asked_bars
+from kubespread.views.constraints import current_bars
 from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
 from kubespread.views.look import Cell, Line, Look, Text, Tone
 from kubespread.views.sheet import NONE, Column, Sheet, columns_of
-from kubespread.views.terminal import GAP, aim, flow, told_apart
+from kubespread.views.terminal import GAP, aim, distinct_names, flow
 from kubespread.views.view import NodeFacts, Tile, View, frame_of, unwanted_tile
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -146,7 +146,7 @@ def view(report: TopologyMap) -> View:
         title=title,
         sheets=[nodes, replace(_domains(report), readers=Readers.PAGES)],
         nodes=NodeFacts.from_sheet(nodes, None, {}) if report.constraints else None,
-        bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
+        bars=[current_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         names=[node.name for node in report.nodes],
         parts=lambda look: _parts(report, look),
         tiles=[
@@ -250,7 +250,7 @@ class _Drawing(Struct, frozen=True, dict=True):
     @cached_property
     def names(self) -> dict[str, str]:
         names = [node.name for node in self.report.nodes]
-        return dict(zip(names, told_apart([escape(name) for name in names], self._name_room), strict=True))
+        return dict(zip(names, distinct_names([escape(name) for name in names], self._name_room), strict=True))
 
     @property
     def _name_room(self) -> int:

@@ -71,7 +71,7 @@ class StuckGroup(Report, frozen=True):
         if self.change is None:
             return self.no_change
         preempting = [f"preempts {count_of(len(self.victims), 'pod')}"] if self.victims else []
-        change, remarks = self.change.as_told or self.change.change, "; ".join([*self.change.notes, *preempting])
+        change, remarks = self.change.options_text or self.change.change, "; ".join([*self.change.notes, *preempting])
         return f"{change} ({remarks})" if remarks else change
 
     @property
@@ -92,7 +92,7 @@ class StuckGroup(Report, frozen=True):
             return None
         # A letter says nothing where its constraint is not shown.
         is_lettered = _LETTER.match(self.change.brief)
-        change = self.change.as_told if is_lettered else self.change.brief or self.change.change
+        change = self.change.options_text if is_lettered else self.change.brief or self.change.change
         return "; ".join((f"{change}: {self.freed:,} of {len(self.pods):,} find a node", *self.change.consequences))
 
 

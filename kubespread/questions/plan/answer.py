@@ -17,7 +17,7 @@ from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import full_name
 from kubespread.manifest.text import STDIN, STDIN_NAME
-from kubespread.node_groups import asked_autoscaler
+from kubespread.node_groups import autoscaler_of
 from kubespread.questions.plan import Plan, PlanRemedy, PlanReport, before_all
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.remedies.budgets import looser
@@ -120,7 +120,7 @@ def plan_steps(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Sequence[
 def scenario_of(question: Plan, steps: Sequence[Step]) -> Scenario:
     """Scenario of the steps, with the settings of the given one; the question's autoscaler takes precedence."""
     scenario = question.scenario or Scenario((), namespace=question.namespace)
-    if (autoscaler := asked_autoscaler(question)) is not None:
+    if (autoscaler := autoscaler_of(question)) is not None:
         groups, types = question.node_groups, question.instance_types
         scenario = replace(scenario, autoscaler=autoscaler, node_groups=groups, instance_types=types)
     return replace(

@@ -28,7 +28,7 @@ from kubespread.kube.persistent_volumes import driver_of, is_provisioned, storag
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.manifest.text import STDIN
-from kubespread.node_groups import asked_autoscaler
+from kubespread.node_groups import autoscaler_of
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.queue import Entry, ScheduleResult, run
@@ -550,7 +550,7 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
         )
     if question.as_many_as_fit and len(reports) == 1:
         reports = (_limit(reports[0], posed.demands[0].growth.created.copies, question, scene),)
-    if asked_autoscaler(question) is not None:
+    if autoscaler_of(question) is not None:
         reports = with_autoscaling(scene, posed, reports)
     return tuple(
         replace(

@@ -43,6 +43,7 @@ from kubespread.views.terminal import (
     Layout,
     aim,
     because,
+    distinct_names,
     flow,
     fold,
     of_sheet,
@@ -50,7 +51,6 @@ from kubespread.views.terminal import (
     room_beside,
     subject,
     tabulate,
-    told_apart,
 )
 from kubespread.views.view import Bars, NodeFacts, Tile, View, side_notes, source, unwanted_tile
 from kubespread.wording import EMPTY, count_of, counted_in, short_key, without_gates
@@ -259,7 +259,7 @@ def _node_cells(rows: Sequence[Sequence[NodeReplicas]], room: int) -> Sequence[s
     """Per row the nodes that got replicas, most first: by name if all rows fit in ``room``, else by number."""
     ordered = [_most_first(nodes) for nodes in rows]
     names = [escape(node.name) for nodes in ordered for node in nodes]
-    for shown in (names, told_apart(names, _SHORT_NAME)):
+    for shown in (names, distinct_names(names, _SHORT_NAME)):
         called = dict(zip(names, shown, strict=True))
         named = [
             _SEPARATOR.join(f"{called[escape(node.name)]} +{node.placed:,}" for node in nodes) for nodes in ordered
