@@ -181,7 +181,7 @@ class PreparedPod:
         """True if the pod has a signature: pods with the same one get the same answers."""
         framework = self.framework
         plugins = (*framework.pre_filters, *framework.running)
-        return framework.batches and all(plugin.signs(self.cluster, self.pod) for plugin in plugins)
+        return framework.batches and all(plugin.can_sign(self.cluster, self.pod) for plugin in plugins)
 
     @property
     def on_node_signature(self) -> Hashable:
@@ -339,7 +339,7 @@ class DryRun:
         if state is None:
             return SUCCESS
         judged = (
-            state.judge(self._holdings)
+            state.filter(self._holdings)
             if isinstance(state, OnNodeState)
             else state.verdicts(self._prepared.cluster, self._positions)
         )

@@ -207,11 +207,11 @@ class OnNodeAnswers(Forking):
     def _judge(self, holdings: Holdings) -> _Answers:
         rejects, points = np.zeros(len(holdings), dtype=np.bool_), np.zeros(len(holdings), dtype=np.int64)
         for state in self._filters:
-            if (verdicts := state.judge(holdings)) is not None:
+            if (verdicts := state.filter(holdings)) is not None:
                 rejects |= ~verdicts.passes
                 self.may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         for state, weight in self._scores:
-            if (raw := state.points(holdings)) is not None:
+            if (raw := state.score(holdings)) is not None:
                 points += raw * weight
                 self.out_of_range |= some((raw < 0) | (raw > MAX_NODE_SCORE))
         return rejects, points

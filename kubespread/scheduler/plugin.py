@@ -267,19 +267,19 @@ class OnNodeState(State):
         """Resources that, with the pod count, are all it reads of a node; None if it reads more."""
         return None
 
-    def judge(self, holdings: Holdings) -> Verdicts | None:
+    def filter(self, holdings: Holdings) -> Verdicts | None:
         """Verdicts on the nodes of ``holdings``; None if the filter skips."""
         return None
 
-    def points(self, holdings: Holdings) -> Counts | None:
+    def score(self, holdings: Holdings) -> Counts | None:
         """Scores of the nodes of ``holdings``; None if the plugin skips."""
         return None
 
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
-        return self.judge(Holdings(cluster, nodes))
+        return self.filter(Holdings(cluster, nodes))
 
     def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
-        return self.points(Holdings(cluster))
+        return self.score(Holdings(cluster))
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:  # final: see the class
         return ()
@@ -363,7 +363,7 @@ class Plugin(Struct, frozen=True):
         """
         return None
 
-    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+    def can_sign(self, cluster: Cluster, pod: Pod) -> bool:
         """True if pods like ``pod`` get the same answer on an unchanged cluster (SignPod)."""
         return True
 

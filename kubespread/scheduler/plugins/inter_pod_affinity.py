@@ -95,7 +95,7 @@ class InterPodAffinity(Plugin, frozen=True):
             consequence = "the namespaceSelectors of other pods' affinity see no labels"
             yield from cluster.objects.gap(Namespace, consequence)
 
-    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+    def can_sign(self, cluster: Cluster, pod: Pod) -> bool:
         affinity = pod.spec.affinity
         return affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None)
 

@@ -227,7 +227,7 @@ class NodePorts(Plugin, frozen=True):
 class NodePortsState(Struct, OnNodeState, dict=True):
     requested: frozenset[HostPort]
 
-    def judge(self, holdings: Holdings) -> Verdicts:
+    def filter(self, holdings: Holdings) -> Verdicts:
         return Verdicts.rejecting(holdings.judged_by_ports(lambda used: any(map(self._conflicts, used))), NOT_FREE)
 
     def _conflicts(self, used: HostPort) -> bool:

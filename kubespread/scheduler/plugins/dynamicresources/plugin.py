@@ -394,7 +394,7 @@ class DynamicResources(PostFilterPlugin, frozen=True):
     names_claims: bool = False
     """Up to 1.36 the message names claims to be allocated again elsewhere."""
 
-    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+    def can_sign(self, cluster: Cluster, pod: Pod) -> bool:
         return not pod.spec.resource_claims
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:

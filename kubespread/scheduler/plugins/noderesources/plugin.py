@@ -108,7 +108,7 @@ class NodeResourcesBalancedAllocationState(Struct, OnNodeState, dict=True):
     def reads(self) -> Collection[str] | None:
         return None if self.devices is not None else {resource.name for resource in self.plugin.resources}
 
-    def points(self, holdings: Holdings) -> Counts:
+    def score(self, holdings: Holdings) -> Counts:
         shares = scoring.shares(self.plugin.resources, self.requested, holdings, holdings.requests, self.devices)
         with_pod = _balance(shares, [share.requested for share in shares], len(holdings))
         if not self.plugin.scores_improvement:
@@ -195,7 +195,7 @@ class NodeResourcesFit(Plugin, frozen=True):
     devices: Rules = Rules()
     """Rules for allocating such devices."""
 
-    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+    def can_sign(self, cluster: Cluster, pod: Pod) -> bool:
         requested = scheduler_amounts(pod_requests(pod)) if self.delegates else {}
         return not any(requested.get(name) for name in extended_resources(cluster.objects.get(DeviceClass)))
 
@@ -269,7 +269,7 @@ class NodeResourcesFitState(Struct, OnNodeState, dict=True):
         scored = {resource.name for resource in self.plugin.scoring.resources}
         return None if self.delegated else scored | self.requested.keys()
 
-    def judge(self, holdings: Holdings) -> Verdicts:
+    def filter(self, holdings: Holdings) -> Verdicts:
         """Report every shortage of a node; a request larger than the whole node is unresolvable."""
         shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, _is_full(holdings))]
         unresolvable = np.zeros(len(holdings), dtype=np.bool_)
@@ -289,7 +289,7 @@ class NodeResourcesFitState(Struct, OnNodeState, dict=True):
         holdings = Holdings(cluster, nodes)
         return by_place(len(nodes), chain(_crowding(holdings), *(room.shortages() for room in self._rooms(holdings))))
 
-    def points(self, holdings: Holdings) -> Counts:
+    def score(self, holdings: Holdings) -> Counts:
         devices, strategy = self.plugin.devices if self.delegated else None, self.plugin.scoring
         shares = scoring.shares(strategy.resources, self.scored, holdings, holdings.non_zero_requested, devices)
         return scoring.score(strategy, shares, len(holdings))

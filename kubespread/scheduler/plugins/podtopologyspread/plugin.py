@@ -294,7 +294,7 @@ class PodTopologySpread(Plugin, frozen=True):
     defaults: DefaultConstraints = SYSTEM_DEFAULTS
     rules: SpreadRules = SpreadRules()
 
-    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+    def can_sign(self, cluster: Cluster, pod: Pod) -> bool:
         return not (pod.spec.topology_spread_constraints or self.defaults.constraints)
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:

@@ -258,7 +258,7 @@ class NodeVolumeLimitsState(Struct, OnNodeState, dict=True):
     names_driver: bool = True
     """True if the volumes of a node's pods are checked even if none of the pod's own counts."""
 
-    def judge(self, holdings: Holdings) -> Verdicts:
+    def filter(self, holdings: Holdings) -> Verdicts:
         if self.unknown is not None:
             return Verdicts.rejecting(np.ones(len(holdings), dtype=np.bool_), self.unknown)
         rows = np.zeros(len(holdings), dtype=np.int32)
