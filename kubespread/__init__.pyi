@@ -311,7 +311,7 @@ def upgrade(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> PlanReport:
-    """Replace the nodes in a pool: cordon, drain as budgets allow, delete, add a copy, and show what blocks it.
+    """Replace the nodes in a pool: cordon, drain as budgets allow, delete, add a copy, and show the obstacles.
 
     Raises UsageError, SnapshotError and ManifestError.
 
@@ -431,7 +431,7 @@ def plan(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> PlanReport:
-    """Plan everything that is about to change, and show what each step does to pods, nodes and spread.
+    """Plan everything that is about to change, and show the effect of each step on pods, nodes and spread.
 
     Raises UsageError, SnapshotError and ManifestError.
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubespread import VerifyReport
-from kubespread.questions.verify import Kept, VerifiedClause
+from kubespread.questions.verify import ClauseState, VerifiedClause
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import remade
@@ -23,7 +23,7 @@ SHORT = "skew 2 (2/2/4), 1 promised"
 COMMAND = "kubespread audit deploy/web --key zone"
 
 
-def report(*clauses: tuple[Kept, str]) -> VerifyReport:
+def report(*clauses: tuple[ClauseState, str]) -> VerifyReport:
     rows = tuple(
         VerifiedClause(line=line, clause="fits", promised=f"{line}", state=state, says=says, command=COMMAND)
         for line, (state, says) in enumerate(clauses, start=1)
@@ -35,14 +35,14 @@ def lines_of(answer: VerifyReport, rows: int | None) -> list[str]:
     return terminal.table(answer, Look(width=80, rows=rows)).splitlines()
 
 
-def line(number: int, state: Kept, says: str = "") -> str:
+def line(number: int, state: ClauseState, says: str = "") -> str:
     return f"  {state:8}  line {number}: the cluster: fits {number}{says and f': {says}'}"
 
 
 COMMAND_LINE = " " * 14 + COMMAND
-BROKEN: tuple[Kept, str] = ("broken", SHORT)
-BROKEN_LONG: tuple[Kept, str] = ("broken", LONG)
-SCREENS: dict[str, tuple[list[tuple[Kept, str]], int | None, list[str]]] = {
+BROKEN: tuple[ClauseState, str] = ("broken", SHORT)
+BROKEN_LONG: tuple[ClauseState, str] = ("broken", LONG)
+SCREENS: dict[str, tuple[list[tuple[ClauseState, str]], int | None, list[str]]] = {
     "with room for all of them": (
         [("held", SHORT), ("broken", SHORT)],
         24,
@@ -80,11 +80,13 @@ def test_broken_promises_are_shown_on_a_terminal(case: str) -> None:
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(get_args(Kept)), st.sampled_from([LONG, SHORT])), min_size=1, max_size=40),
+    st.lists(
+        st.tuples(st.sampled_from(get_args(ClauseState)), st.sampled_from([LONG, SHORT])), min_size=1, max_size=40
+    ),
     st.integers(8, 60),
 )
 def test_every_broken_promise_is_shown_or_counted_before_any_other_is_shown(
-    clauses: list[tuple[Kept, str]], rows: int
+    clauses: list[tuple[ClauseState, str]], rows: int
 ) -> None:
     lines = lines_of(report(*clauses), rows)
     assert len(lines) <= rows

@@ -1,4 +1,4 @@
-"""Everything that is about to change, step by step, and what each step does to pods, nodes and spread."""
+"""Plan of everything that is about to change, and the effect of each step on pods, nodes and spread."""
 
 from __future__ import annotations
 
@@ -73,9 +73,7 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
     replaces: dict[str, str] = {}
     """Name of the replaced node, by that of each node that joined in its place."""
     pending_runs: Range | None = None
-    """Number of pods pending beyond those before the first step, over all runs; null for a single run, or if they
-    agree.
-    """
+    """Additional pending pods since before the first step, over all runs; null for one run, or if all runs agree."""
     stuck_runs: int = 0
     """Number of runs in which it is not done in full, or leaves pods missing."""
 
@@ -174,8 +172,9 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     undone: tuple[str, ...] = ()
     """Steps not begun because one before them is blocked."""
     runs: int = 1
-    """Number of runs: several if a controller deleted some of several equal pods. Seeds decide which ones, and which of
-    equal nodes a pod gets; the first run is shown.
+    """Number of runs; the first is shown. There are several if a controller deleted some of several equal pods.
+
+    Seeds decide which ones, and which of equal nodes a pod gets.
     """
     stuck_runs: int = 0
     """Number of runs with the answer no."""
@@ -195,24 +194,24 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
 
     @property
     def whole(self) -> Outcome:
-        """Outcome of all steps together: refusals and damage of each, and what is missing after the last."""
+        """Outcome of all steps together: refusals and damage of each, and pods missing after the last."""
         last = self.steps[-1] if self.steps else self.start
         troubles = [trouble for step in self.steps for trouble in step.troubles if trouble.kind not in LACKING]
         return Outcome(name="", troubles=(*troubles, *last.get(*LACKING)), workloads=last.workloads)
 
     @property
     def step_count(self) -> int:
-        """Number of steps, including those not begun."""
+        """Number of steps, including steps not begun."""
         return len(self.steps) + len(self.undone)
 
     @property
     def pending(self) -> int:
-        """Number of pods pending in the end, beyond those before."""
+        """Number of additional pods pending in the end, compared with before."""
         return self.whole.pending
 
     @property
     def unmade(self) -> int:
-        """Number of pods not created in the end, beyond those before."""
+        """Number of additional pods not created in the end, compared with before."""
         return self.whole.unmade
 
     @property
@@ -277,9 +276,9 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
 
     @property
     def _not_done(self) -> list[str]:
-        """Count of steps that were done in full, where not all were."""
-        done = len(self.steps) - len(self.blocked_steps)
-        return [] if done == self.step_count else [f"{done:,} of {count_of(self.step_count, 'step')} done in full"]
+        """Phrase on the number of steps done in full; empty if all were."""
+        full = len(self.steps) - len(self.blocked_steps)
+        return [] if full == self.step_count else [f"{full:,} of {count_of(self.step_count, 'step')} done in full"]
 
     @property
     def of_steps(self) -> list[str]:
@@ -348,7 +347,7 @@ OF_STEPS = (
 
 
 class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
-    """Plan everything that is about to change, and show what each step does to pods, nodes and spread.
+    """Plan everything that is about to change, and show the effect of each step on pods, nodes and spread.
 
     Steps can scale, roll out or apply workloads; drain, cordon, taint, label, fail, restore, add, replace or delete
     nodes; and delete pods. After each the controllers and kube-scheduler run until nothing changes anymore. They happen

@@ -1,4 +1,4 @@
-"""Plays what is planned as one scenario."""
+"""Playing of all planned changes as one scenario."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ _NOTHING = "nothing is planned: give manifests (-f), steps, or edits such as --d
 
 
 def answer(question: Plan, scene: Scene) -> PlanReport:
-    """Play the plan, and again with relaxed budgets if they block it. Raises UsageError, ManifestError and
-    SnapshotError before anything is played.
+    """Play the plan, and again with relaxed budgets if they block it.
+
+    Raises UsageError, ManifestError and SnapshotError before anything is played.
     """
     # A pipe can be read only once.
-    given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
-    question = replace(question, manifests=given)
+    manifests = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
+    question = replace(question, manifests=manifests)
     return _with_remedies(question, scene, _play(question, scene))
 
 
@@ -74,7 +75,7 @@ def _with_remedies(question: Plan, scene: Scene, played: _PlayedPlan) -> PlanRep
     before = Baseline.settle(scene.move(replace(scene.snapshot, edits=before_all(scene.snapshot.edits))).world).world
     pods = {full_name(pod): pod for world in (played.scene.world, before) for pod in world.book}
     changes = looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())])
-    done, tried = list[PlanRemedy](), 0
+    remedies, tried = list[PlanRemedy](), 0
     for change in changes:
         if scene.budget.is_over:
             break
@@ -87,12 +88,12 @@ def _with_remedies(question: Plan, scene: Scene, played: _PlayedPlan) -> PlanRep
                 if then.unfinished is not None:
                     break
                 if not then.blocked_steps:
-                    done.append(PlanRemedy(options=change.what, left=in_brief(then.whole)))
+                    remedies.append(PlanRemedy(options=change.what, left=in_brief(then.whole)))
             tried += 1
     untried = [change.what for change in changes[tried:]]
     return replace(
         report,
-        remedies=tuple(sorted(done, key=lambda remedy: remedy.left != "")[:1]),
+        remedies=tuple(sorted(remedies, key=lambda remedy: remedy.left != "")[:1]),
         tried=tuple(change.what for change in changes[:tried]),
         unfinished=report.unfinished or scene.budget.missing("change", len(changes), untried),
     )

@@ -88,8 +88,9 @@ class Steps(Struct, frozen=True):
         return self.scenario.instance_types
 
     def answer(self, scene: Scene) -> PlanReport:
-        """Play the steps in the scene's world, which is then as after the last one. Raises UsageError, ManifestError
-        and SnapshotError before anything is played.
+        """Play the steps in the scene's world, which is then as after the last one.
+
+        Raises UsageError, ManifestError and SnapshotError before anything is played.
         """
         if self.runs is not None and not 1 <= self.runs <= _MAX_RUNS:
             raise UsageError(f"runs must be from 1 to {_MAX_RUNS}, not {self.runs}")
@@ -214,7 +215,7 @@ class Playing(Struct, frozen=True):
                 raise not_found(self.world, name)
 
     def play(self) -> tuple[PlanReport, list[Happenings]]:
-        """Play the steps once, in the world; the report, and what happened before the first step and in each.
+        """Play the steps once, in the world; the report, and the happenings before the first step and in each.
 
         A step that fails is reported, and the next one is played: `check` finds mistakes before.
         """
@@ -252,11 +253,11 @@ class Playing(Struct, frozen=True):
                 failed.append(str(error))
 
         played = played_step(trial, number, step.text, happen, title=step.name or None)
-        told = [rollout for rollout in rollouts if rollout is not None]
+        reports = [rollout for rollout in rollouts if rollout is not None]
         if played.nodes.joined:
             # Those of an autoscaler, for which the rollouts went on.
-            told = [resume(self.world, rollout) for rollout in told]
-        return replace(played, failed="; ".join(failed) or None, rollouts=tuple(told))
+            reports = [resume(self.world, rollout) for rollout in reports]
+        return replace(played, failed="; ".join(failed) or None, rollouts=tuple(reports))
 
     def _resolve_names(self, names: Iterable[WorkloadReference]) -> Iterator[WorkloadName]:
         return (self.world.resolve_name(name.in_namespace(self.namespace)) for name in names)
@@ -309,8 +310,9 @@ class Playing(Struct, frozen=True):
         return [apply_workload(world, workload) for workload in allowed]
 
     def _read_manifests(self, step: Apply) -> tuple[Sequence[ApiObject], Sequence[AppliedWorkload], Sequence[str]]:
-        """The other objects of the manifests that are new or changed (budgets, Services, PriorityClasses), their
-        workloads in order, and notes. Raises KubespreadError for what the API server would refuse.
+        """Read new or changed objects (budgets, Services, PriorityClasses), the workloads in order, and notes.
+
+        Raises KubespreadError for objects that the API server would refuse.
         """
         now = self._current
         surroundings = replace(
@@ -319,8 +321,8 @@ class Playing(Struct, frozen=True):
         read = read_sources(step.manifests, surroundings)
         if read.errors:
             raise read.errors[0]
-        given = (*read.manifests, *read.bearing)
-        if not read.skipped and all(isinstance(source, Manifest) and not source.items for source in given):
+        sources = (*read.manifests, *read.bearing)
+        if not read.skipped and all(isinstance(source, Manifest) and not source.items for source in sources):
             # As kubectl says it.
             raise UsageError("no objects passed to apply")
         surroundings, notes = with_manifest_objects(surroundings, read.manifests)
@@ -331,7 +333,7 @@ class Playing(Struct, frozen=True):
     def _missing_namespaces(
         self, objects: Sequence[ApiObject], workloads: Sequence[AppliedWorkload]
     ) -> Mapping[str, str]:
-        """The namespaces of what is applied that neither are there nor among it, with the API server's answer."""
+        """Namespaces of applied objects that neither exist nor are applied, with the API server's answer."""
         now, brought = self._current, {obj.metadata.name for obj in objects if isinstance(obj, Namespace)}
         used = {*map(_namespace_of, objects), *(workload.pod.metadata.namespace for workload in workloads)}
         answers = {name: missing_namespace(now, name) for name in sorted(used - brought - {""})}
@@ -374,8 +376,8 @@ class Playing(Struct, frozen=True):
         is_other = is_rolled_out(candidate, now)
         if is_other is None and candidate.workload is not None and isinstance(candidate.object, LabelSelectingWorkload):
             self.world.assume([f"{candidate.workload.kind}/{candidate.workload.name}: {_PARTLY_KNOWN}"])
-        wanted_now = _of_candidate(candidate, is_other=bool(is_other))
-        return _as_before(self.world, wanted_now) if is_other else wanted_now
+        workload = _of_candidate(candidate, is_other=bool(is_other))
+        return _as_before(self.world, workload) if is_other else workload
 
     def _reload(self, name: WorkloadName, surroundings: Surroundings, restarted_at: str = "") -> AppliedWorkload:
         row, now = of_pods(name.kind), surroundings.snapshot
@@ -411,16 +413,16 @@ def played_step(trial: Trial, number: int, name: str, event: Event, **fields: An
     )
 
 
-def _gone_pods(gone: Iterable[Departure]) -> Iterator[GonePod]:
+def _gone_pods(departures: Iterable[Departure]) -> Iterator[GonePod]:
     """Yield pods that left, for a report."""
-    for gone_pod in gone:
+    for departure in departures:
         yield GonePod(
-            pod=full_name(gone_pod.pod),
-            node=gone_pod.pod.spec.node_name or None,
-            why=gone_pod.why,
-            lost_for_good=gone_pod.is_lost_for_good,
-            made_room_for=None if gone_pod.made_room_for is None else full_name(gone_pod.made_room_for),
-            broken_budgets=gone_pod.broken_budgets,
+            pod=full_name(departure.pod),
+            node=departure.pod.spec.node_name or None,
+            why=departure.why,
+            lost_for_good=departure.is_lost_for_good,
+            made_room_for=None if departure.made_room_for is None else full_name(departure.made_room_for),
+            broken_budgets=departure.broken_budgets,
         )
 
 

@@ -1,4 +1,4 @@
-"""Steps: one row each with what it leaves below it, the passes of rollouts, and what each step moves."""
+"""Steps, one row each with its details below it; the passes of rollouts, and a frame of the map per step."""
 
 from __future__ import annotations
 
@@ -36,24 +36,26 @@ _ROLLOUT: Sequence[Column[_Rollout]] = (
 
 
 def view(report: PlanReport) -> View:
-    """Steps, their rollouts, and what they leave."""
-    at = _frames_of(report)
+    """Steps, their rollouts, and the troubles that they leave."""
+    frame_at = _frames_of(report)
     return View(
         **frame_of(report),
         title=f"{report.name or 'Scenario'}: {count_of(report.step_count, 'step')} on "
         f"{count_of(report.node_count, 'node')}",
         tiles=_tiles(report),
         sheets=[
-            Sheet(title="Steps", columns=_COLUMNS, rows=report.steps, tone=_tone, step=lambda step: at[step.number]),
+            Sheet(
+                title="Steps", columns=_COLUMNS, rows=report.steps, tone=_tone, step=lambda step: frame_at[step.number]
+            ),
             Sheet(
                 title="Rollouts",
                 columns=_ROLLOUT,
                 readers=Readers.PAGES,
                 rows=[*_rollouts(report)],
-                step=lambda row: at[row[0]],
+                step=lambda row: frame_at[row[0]],
                 tone=lambda row: Tone.GOOD if row[1].complete else Tone.BAD,
             ),
-            *(replace(sheet, step=lambda row: at[row[0].number]) for sheet in details(report.steps)),
+            *(replace(sheet, step=lambda row: frame_at[row[0].number]) for sheet in details(report.steps)),
         ],
         parts=lambda look: _parts(report, look),
         frames=lambda drawn: _frames(report, drawn),
@@ -72,10 +74,10 @@ def _rollouts(report: PlanReport) -> Iterator[_Rollout]:
 
 def _tiles(report: PlanReport) -> list[Tile]:
     steps = report.steps
-    done = sum(step.is_done for step in steps)
-    tone = Tone.BAD if done < report.step_count else Tone.GOOD
+    full = sum(step.is_done for step in steps)
+    tone = Tone.BAD if full < report.step_count else Tone.GOOD
     return [
-        Tile("steps done in full", f"{done:,} of {report.step_count:,}", tone),
+        Tile("steps done in full", f"{full:,} of {report.step_count:,}", tone),
         unwanted_tile("pods left pending", steps[-1].pending if steps else 0),
         unwanted_tile("pods not created", steps[-1].unmade if steps else 0),
         unwanted_tile("pods lost for good", sum(len(step.lost) for step in steps)),

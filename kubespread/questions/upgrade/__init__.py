@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Upgrade(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
-    """Replace the nodes in a pool: cordon, drain as budgets allow, delete, add a copy, and show what blocks it.
+    """Replace the nodes in a pool: cordon, drain as budgets allow, delete, add a copy, and show the obstacles.
 
     Each evicted pod's replacement is placed and ready before the next eviction. A pod without a node does not block the
     upgrade by itself, but a budget can. When the upgrade does not get through, single changes are tried on a full

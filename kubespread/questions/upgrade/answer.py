@@ -1,4 +1,4 @@
-"""Replacing a pool batch by batch, and what gets a failed upgrade through: one option or edit at a time, each proven by
+"""Replacement of a pool batch by batch, and remedies of a blocked upgrade: one option or edit at a time, each proven by
 playing the upgrade again.
 """
 
@@ -119,9 +119,9 @@ class _Passing(Goal):
     def __call__(self, sizes: Sequence[Change]) -> _Search:
         """Each changes more than the one before, and is played only where that does not suffice."""
         trials = Attempts(self)
-        found = smallest(Ladder.of_sizes(sizes), trials)
+        least = smallest(Ladder.of_sizes(sizes), trials)
         played = tuple(change.what for change in sizes if change.key in trials.tried)
-        return _Search(played) if found is None else _Search(played, found.change.what, found.answer.lost_pods)
+        return _Search(played) if least is None else _Search(played, least.change.what, least.answer.lost_pods)
 
     def ask(self, change: Change) -> Answer | None:
         # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
@@ -141,9 +141,9 @@ class _Passing(Goal):
 class _Search(NamedTuple):
     played: tuple[str, ...]
     helps: str = ""
-    """The options that suffice; empty where none do."""
-    lost: tuple[NamespacedName, ...] = ()
-    """The pods that they lose for good."""
+    """Options that suffice; empty if none do."""
+    lost_pods: tuple[NamespacedName, ...] = ()
+    """Pods that they lose for good."""
 
 
 def _with_remedies(
@@ -160,21 +160,23 @@ def _with_remedies(
         for sizes in _trials(through.question, world, report, stopping, edits)
         if decided.isdisjoint(QuestionEdits(sizes[0].edits).decisions(nodes, Pod()))
     ]
-    asked = trials[:_MAX_TRIED]
-    done = list(scene.tasks(through, asked, took=took))
+    first = trials[:_MAX_TRIED]
+    searches = list(scene.tasks(through, first, took=took))
     return replace(
         report,
-        remedies=tuple(PlanRemedy(options=tried.helps, lost=tried.lost) for tried in done if tried.helps),
-        tried=tuple(options for tried in done for options in tried.played),
-        unfinished=scene.budget.missing("change", len(asked), [first.what for first, *_ in asked[len(done) :]]),
+        remedies=tuple(PlanRemedy(options=search.helps, lost=search.lost_pods) for search in searches if search.helps),
+        tried=tuple(options for search in searches for options in search.played),
+        unfinished=scene.budget.missing("change", len(first), [least.what for least, *_ in first[len(searches) :]]),
     )
 
 
 def _trials(
     question: Upgrade, world: World, report: PlanReport, stopping: Sequence[Pod], edits: Sequence[Edit]
 ) -> Iterator[tuple[Change, ...]]:
-    """Yield what to try for the obstacle, each at its sizes: kubectl's own flags where it refuses; else room where pods
-    wait, and replicas where a budget allows no eviction, as of the ``stopping`` pods; the cheapest of each kind first.
+    """Yield changes to try, each at all its sizes, the cheapest of each kind first.
+
+    They are kubectl's own flags where it refuses; else room where pods wait, and replicas where a budget allows no
+    eviction, as of the ``stopping`` pods.
     """
     refusal = "".join(trouble.why for trouble in report.whole.get("localStorage", "noController", "daemonSet"))
     if refusal and (flags := tuple(_flags(question, refusal))):
@@ -190,8 +192,8 @@ def _trials(
     )
     needed = (room, replicas) if report.pending or not stopping else (replicas, room)
     yield from ((change,) for change in chain(*needed))
-    held = [pod for name in replaced for pod in refused_pods(world, movable_workloads(world, everything), name)]
-    if budgets := looser(world, edits, stopping, [*stopping, *held]):
+    refused = [pod for name in replaced for pod in refused_pods(world, movable_workloads(world, everything), name)]
+    if budgets := looser(world, edits, stopping, [*stopping, *refused]):
         yield budgets
     yield from ((change,) for change in uncordoned)
 
@@ -242,7 +244,7 @@ def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:
 
 
 class UpgradePool:
-    """The nodes to replace, in their order, and those that have taken their place.
+    """The nodes to replace, in order, and the nodes that have joined in their place.
 
     The nodes of each batch are cordoned, drained with kubectl's ``flags`` and deleted. Replacements, copies with fresh
     names or what ``to`` says, join once the nodes they replace are gone, but ``surge`` of them always join before; the
@@ -255,27 +257,27 @@ class UpgradePool:
         self.nodes, self.replaces = nodes, dict[str, str]()
         self._surge, self._flags, self._to = surge, flags, to
         self._joining = [_instead_of(living.objects[living.index[name]], to, living.objects) for name in nodes]
-        self._gone = 0
+        self._deleted = 0
 
     def replace_batch(self, world: World, size: int) -> bool:
-        """Replace the next nodes; whether these are gone. Where a batch is kept it is the next one again."""
-        names = self.nodes[self._gone : self._gone + size]
-        self._join(world, self._gone + self._surge)
+        """Replace the next nodes; True if they are deleted. A batch that cannot be drained is the next one again."""
+        names = self.nodes[self._deleted : self._deleted + size]
+        self._join(world, self._deleted + self._surge)
         if not drain(world, names, self._flags):
             return False
         world.wait()
         delete_nodes(world, names)
         world.settle()
-        self._gone += len(names)
-        self._join(world, self._gone)
+        self._deleted += len(names)
+        self._join(world, self._deleted)
         return True
 
     def _join(self, world: World, upto: int) -> None:
         """Add the replacements of the first ``upto`` nodes that have not joined yet, DaemonSets' pods first."""
-        made = len(self.replaces)
-        if upto > made:
+        joined = len(self.replaces)
+        if upto > joined:
             world.wait()
-        for name, joining in [*zip(self.nodes, self._joining, strict=True)][made:upto]:
+        for name, joining in [*zip(self.nodes, self._joining, strict=True)][joined:upto]:
             change = joining.change(world.living.nodes.objects)
             if not (self._to and self.replaces):
                 for note in change.notes:
@@ -287,12 +289,12 @@ class UpgradePool:
 
 
 def _instead_of(node: Node, to: str, nodes: Sequence[Node]) -> AddNode:
-    """The new node for ``node``: a copy, or what ``to`` says, made of nodes that may be gone by the time it joins."""
+    """Edit that adds the new node for ``node``, a copy or as in ``to``; ``nodes`` may be deleted before it joins."""
     if not to:
         return AddNode(node.metadata.name, manifest=uncordon_node(node))
-    by, at, labels = to.partition("@")
-    if ":" in by or (at and not all("=" in pair for pair in labels.split("@"))):
+    by, separator, labels = to.partition("@")
+    if ":" in by or (separator and not all("=" in pair for pair in labels.split("@"))):
         raise UsageError(f"invalid --to {to!r}: expected CPUxGI, as in 8x16, or TEMPLATE, with @KEY=VALUE if needed")
-    edit = parse(f"add-node {in_place_of(node, by, at + labels)}")
+    edit = parse(f"add-node {in_place_of(node, by, separator + labels)}")
     assert isinstance(edit, AddNode)
     return replace(edit, manifest=edit.manifest or uncordon_node(node_called(edit.template, nodes)))

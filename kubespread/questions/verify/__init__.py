@@ -15,8 +15,8 @@ from kubespread.wording import count_of
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
 
-Kept = Literal["broken", "unknown", "accepted", "held"]
-WORST_FIRST: tuple[Kept, ...] = get_args(Kept)
+ClauseState = Literal["broken", "unknown", "accepted", "held"]
+WORST_FIRST: tuple[ClauseState, ...] = get_args(ClauseState)
 Clause = Literal["survives", "ready", "back", "spread", "fits", "rollout", "drain", "room"]
 
 
@@ -31,13 +31,14 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
     """NAMESPACE/Kind/name; null for the cluster."""
     promised: Annotated[str, Col()]
     """Promised value as in the file: ``any zone``, ``zone 2``."""
-    state: Annotated[Kept, Col()]
+    state: Annotated[ClauseState, Col()]
     """``held``, ``broken``, ``accepted`` (broken, and the day in ``until`` is not over) or ``unknown``."""
     says: Annotated[str, Col()]
-    """Sentence: what was found and promised, what breaks it, or why that is unknown; until when it is accepted."""
+    """Sentence on the measured and the promised value, and the reason it is broken, unknown or accepted."""
     margin: Annotated[float | None, Col(value=lambda margin: None if margin is None else f"{margin:+.12g}")] = None
-    """Surplus over the promise, negative for a shortage: pods, replicas, skew, percentage points, an amount of a
-    resource, or nodes for ``drain``. Null if unknown, or not a number.
+    """Surplus over the promise, negative for a shortage; null if unknown, or not a number.
+
+    It is in pods, replicas, skew, percentage points, an amount of a resource, or nodes for ``drain``.
     """
     command: Annotated[str, Col(is_command=True)]
     """Command that shows the answer behind it."""
@@ -62,7 +63,7 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
     clauses: tuple[VerifiedClause, ...]
     """In the order of the file; of a promise about several workloads by kind and name."""
 
-    def in_states(self, *states: Kept) -> list[VerifiedClause]:
+    def in_states(self, *states: ClauseState) -> list[VerifiedClause]:
         """Clauses in these states, in order."""
         return [row for state in states for row in self.clauses if row.state == state]
 
@@ -74,9 +75,9 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         if self.unfinished is None or self.clauses:
-            held = f"{len(self.in_states('held')):,} of {count_of(len(self.clauses), 'promise')}"
+            holding = f"{len(self.in_states('held')):,} of {count_of(len(self.clauses), 'promise')}"
             others = [f"{len(rows):,} {state}" for state in WORST_FIRST[:-1] if (rows := self.in_states(state))]
-            yield ", ".join([f"{held} {'holds' if len(self.clauses) == 1 else 'hold'}", *others])
+            yield ", ".join([f"{holding} {'holds' if len(self.clauses) == 1 else 'hold'}", *others])
         yield from (row.sentence for row in self.in_states("broken", "unknown", "accepted"))
 
 

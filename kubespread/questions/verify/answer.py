@@ -1,4 +1,4 @@
-"""Asks the question that decides each promise, and compares what is promised with a number of its answer."""
+"""Verification of promises: each is decided by another question, and compared with a number of its answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kubespread.questions.removable import Removable
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate import Simulate
 from kubespread.questions.survive import NONE_READY, LostDomain, Survive
-from kubespread.questions.verify import Clause, Kept, VerifiedClause, Verify, VerifyReport
+from kubespread.questions.verify import Clause, ClauseState, VerifiedClause, Verify, VerifyReport
 from kubespread.questions.workloads_asked import Selection
 from kubespread.reports.outcome import WorkloadChange, phrase
 from kubespread.scenario.promises import HPA_MAX, NODES_DELETED, Promise
@@ -40,8 +40,10 @@ from kubespread.world.reporting.happenings import desired_replicas, workload_of
 
 
 def answer(question: Verify, scene: Scene) -> VerifyReport:
-    """Verify the promises; the scene's world is not changed. Raises ManifestError for names that are not in the
-    cluster, before anything is asked, and UsageError if nothing is promised.
+    """Verify the promises; the scene's world is not changed.
+
+    Raises ManifestError for names that are not in the cluster, before any question is asked, and UsageError without
+    promises.
     """
     promises = question.promises
     if promises is None:
@@ -85,13 +87,13 @@ class _Asking(Inquiry):
         self.unread: dict[str, None] = {}
 
     def chosen_for(self, promise: Promise) -> Iterator[Fault]:
-        """Choose its workloads. Yields what is wrong with them, and with its topology keys."""
+        """Choose its workloads, and yield faults in their names and in its topology keys."""
         names = () if promise.workload is None else (str(promise.workload),)
         field = "workload" if names else "selector" if promise.selector else "namespace"
         try:
-            whose = Selection.parse(promise.namespace, promise.selector, names, self.namespace)
+            selection = Selection.parse(promise.namespace, promise.selector, names, self.namespace)
             self.chosen[promise.path] = (
-                [] if promise.cluster else whose.with_replicas_in(self.world, self.scene.edited_snapshot)
+                [] if promise.cluster else selection.with_replicas_in(self.world, self.scene.edited_snapshot)
             )
             for field, key in promise.keys:  # noqa: B007 - the one that is wrong
                 check_topology_keys([self.full(key)], self.scene.edited_snapshot.nodes)
@@ -119,37 +121,37 @@ class _Asking(Inquiry):
 
 
 class _Result(NamedTuple):
-    """Outcome for one thing that is promised."""
+    """Outcome of one clause."""
 
-    state: Kept
+    state: ClauseState
     says: str
     margin: float | None = None
 
 
 _Row = tuple[Clause, str, Sequence[str], Callable[[_Asking], _Result]]
-"""One thing that is promised, as the file has it, and the words of the command that shows the answer."""
+"""One clause as in the file, the words of the command that shows the answer, and the function that judges it."""
 
 
 def _rows(asking: _Asking, commands: Commands, promise: Promise) -> Iterator[VerifiedClause]:
     workloads: Sequence[WorkloadName | None] = asking.chosen[promise.path] or [None]
-    whose = [(workload, row) for workload in workloads for row in _promises(promise, workload)]
+    rows = [(workload, row) for workload in workloads for row in _promises(promise, workload)]
     today, until = asking.question.today or datetime.datetime.now(datetime.UTC).date(), promise.until
     why = f": {promise.reason}" if promise.reason else ""
-    for workload, (clause, promised, words, find) in whose:
+    for workload, (clause, promised, words, judge) in rows:
         try:
-            found = find(asking)
+            result = judge(asking)
         except KubespreadError as error:
-            found = _Result("unknown", str(error).replace("\n", "; "))
-        is_exempt, is_over = found.state == "broken" and until is not None, until is not None and until < today
+            result = _Result("unknown", str(error).replace("\n", "; "))
+        is_exempt, is_over = result.state == "broken" and until is not None, until is not None and until < today
         until_when = f" (accepted until {until}{', which is over' if is_over else ''}{why})" if is_exempt else ""
         yield VerifiedClause(
             line=promise.line(clause),
             clause=clause,
             workload=workload,
             promised=promised,
-            state="accepted" if is_exempt and not is_over else found.state,
-            says=f"{found.says}{until_when}",
-            margin=found.margin,
+            state="accepted" if is_exempt and not is_over else result.state,
+            says=f"{result.says}{until_when}",
+            margin=result.margin,
             command=commands.ask(
                 *words, namespace=None if workload is None or clause == "drain" else workload.namespace
             ),
@@ -157,22 +159,22 @@ def _rows(asking: _Asking, commands: Commands, promise: Promise) -> Iterator[Ver
 
 
 def _promises(promise: Promise, workload: WorkloadName | None) -> Iterator[_Row]:
-    """Yield what is promised of one workload, or of the cluster."""
+    """Yield the clauses about one workload, or about the cluster."""
     if workload is None:
         for resource, amount in promise.room.items():
             yield "room", f"{resource} {amount}", ("capacity",), partial(_room, resource, amount)
         return
     about, key, ready, back = _reference(workload), promise.survives, promise.ready, promise.back
     audit, survive = ("audit", quote(about)), ("survive", quote(about), "--key", quote(key))
-    lost, any_one = partial(_loss_outcome, workload, key), f"any {domain_noun(key)}"
+    judge_loss, any_one = partial(_loss_outcome, workload, key), f"any {domain_noun(key)}"
     if ready is not None:
-        find = partial(lost, "", ready) if key else partial(_ready, workload, ready)
-        yield ("ready", f"{ready}, {any_one}" if key else f"{ready}", survive if key else audit, find)
+        judge = partial(judge_loss, "", ready) if key else partial(_ready, workload, ready)
+        yield ("ready", f"{ready}, {any_one}" if key else f"{ready}", survive if key else audit, judge)
     if key and back:
         deleted = ("--nodes-deleted",) if back == NODES_DELETED else ()
-        yield ("back", f"{back}, {any_one}", (*survive, *deleted), partial(lost, back, None))
+        yield ("back", f"{back}, {any_one}", (*survive, *deleted), partial(judge_loss, back, None))
     elif key and ready is None:
-        yield ("survives", any_one, survive, partial(lost, "", None))
+        yield ("survives", any_one, survive, partial(judge_loss, "", None))
     for key, most in promise.spread.items():
         yield ("spread", f"{key} {most}", (*audit, "--key", quote(key)), partial(_spread, workload, key, most))
     if promise.fits is not None:
@@ -192,7 +194,7 @@ def _reference(workload: WorkloadName) -> str:
 
 def _judge(says: str, margin: int, promised: object, why: str = "", *, is_known: bool = True) -> _Result:
     """Judge whether it holds, else ``why`` not, and by how much."""
-    state: Kept = "held" if margin >= 0 else "broken" if is_known else "unknown"
+    state: ClauseState = "held" if margin >= 0 else "broken" if is_known else "unknown"
     return _Result(state, f"{says}, {promised} promised{why if margin < 0 else ''}", margin)
 
 
@@ -214,12 +216,12 @@ def _loss_outcome(workload: WorkloadName, key: str, back: str, ready: IntOrStrin
 
     def margin_of(loss: LostDomain, row: WorkloadChange) -> int:
         if ready is None:
-            gone = sum(trouble.count for trouble in loss.get("lost") if trouble.subject == workload)
-            return -max(row.lacks, row.pending + row.unmade, gone)
+            lost_pods = sum(trouble.count for trouble in loss.get("lost") if trouble.subject == workload)
+            return -max(row.lacks, row.pending + row.unmade, lost_pods)
         return row.fewest_ready - scaled_value(ready, row.wanted, round_up=True)
 
     def badness(row: tuple[LostDomain, WorkloadChange]) -> tuple[bool, bool, int, str]:
-        """Sort key: what is certain is worse than what is not known, as for survive; equals by name."""
+        """Sort key, the worst first: certain failures before unknown ones, as for survive; equals by name."""
         margin = margin_of(*row)
         return margin >= 0, row[1].controller_unknown, margin, row[0].name
 
@@ -231,18 +233,18 @@ def _loss_outcome(workload: WorkloadName, key: str, back: str, ready: IntOrStrin
     left = worst.fewest_ready if is_at_first else worst.ready
     why = "" if is_at_first or not worst.why else f": {worst.why.removesuffix('.')}"
     safe, of = sum(margin_of(*row) >= 0 for row in rows), count_of(len(rows), domain_noun(loss.topology_key))
-    found = _judge(
+    result = _judge(
         f"losing {loss.name} leaves {left:,} of {worst.wanted:,} ready {when}",
         margin_of(loss, worst),
         f"{worst.enough if ready is None else scaled_value(ready, worst.wanted, round_up=True):,}",
         f"{why}; {f'{safe:,}' if safe else 'none'} of {of} {'can be lost' if ready is None else 'keep it'}",
         is_known=is_at_first or not worst.controller_unknown,
     )
-    return _Result("unknown", part) if part and found.state == "held" else found
+    return _Result("unknown", part) if part and result.state == "held" else result
 
 
 def _audit(key: str, workload: WorkloadName, asking: _Asking) -> AuditedWorkload | None:
-    """None for one that is to have no pods, which an audit leaves out."""
+    """The workload's row in an audit; None if it is to have no pods."""
     if workload not in asking.with_pods:
         return None
     names = tuple(f"{name.namespace}/{_reference(name)}" for name in asking.workloads if name in asking.with_pods)
@@ -267,7 +269,8 @@ def _spread(workload: WorkloadName, key: str, most: int, asking: _Asking) -> _Re
     row = _audit(key, workload, asking)
     if row is None or not row.placed:
         return _Result("held" if row is None else "unknown", "it has no pods on nodes", most if row is None else None)
-    own = [each for each in row.constraints if each.topology_key == key and each.source == "pod"]
+    over_key = (constraint for constraint in row.constraints if constraint.topology_key == key)
+    own = [constraint for constraint in over_key if constraint.source == "pod"]
     if own:
         worst = max(own, key=lambda constraint: constraint.skew)
         skew, text = worst.skew, counts_text(worst.counts, worst)
@@ -326,10 +329,10 @@ def _drain(workload: WorkloadName, asking: _Asking) -> _Result:
     pods = [pod for pod in asking.settled_world.book if workload_of(asking.settled_world, pod) == workload]
     own, nodes = ({workload, *map(full_name, pods)}, {pod.spec.node_name for pod in pods if pod.spec.node_name})
     rows = [row for row in report.rows if row.name in nodes]
-    held = [(row, trouble) for row in rows for trouble in row.troubles if trouble.subject in own]
-    of, bad = f"{count_of(len(nodes), 'node')} with its pods", {row.name for row, _ in held}
-    if held:
-        (row, trouble), is_known = held[0], any(trouble.certain for _, trouble in held)
+    refusals = [(row, trouble) for row in rows for trouble in row.troubles if trouble.subject in own]
+    of, bad = f"{count_of(len(nodes), 'node')} with its pods", {row.name for row, _ in refusals}
+    if refusals:
+        (row, trouble), is_known = refusals[0], any(trouble.certain for _, trouble in refusals)
         says = f"draining {row.name} ({len(bad):,} of {of}): {phrase(row, trouble.kind)}"
         return _Result("broken" if is_known else "unknown", says, -len(bad))
     if report.unfinished is not None:
@@ -338,7 +341,7 @@ def _drain(workload: WorkloadName, asking: _Asking) -> _Result:
 
 
 def _room(resource: str, promised: str, asking: _Asking) -> _Result:
-    """Add up what is usable: behind taints too, not on cordoned or silent nodes or where another resource is full."""
+    """Judge the usable amount: behind taints too, not on cordoned or silent nodes or where another resource is full."""
     report = asking.answer(Capacity(), "capacity")
     row = next((row for row in report.resources if row.resource == resource), None)
     whole = parse("0" if row is None else row.allocatable)

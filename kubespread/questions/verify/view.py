@@ -1,4 +1,4 @@
-"""Promises, the broken ones first: what became of each, and the command that shows why."""
+"""Promises, the broken ones first, each with its outcome and the command that shows why."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from kubespread.questions.verify import WORST_FIRST, Kept, VerifiedClause, VerifyReport
+from kubespread.questions.verify import WORST_FIRST, ClauseState, VerifiedClause, VerifyReport
 from kubespread.views.look import Cell, Look, Rows, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.terminal import HANGING, fold, height_of, of_sheet, whole
 from kubespread.views.view import View, frame_of
 from kubespread.wording import count_of
 
-_TONES: dict[Kept, Tone] = {"broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD}
+_TONES: dict[ClauseState, Tone] = {"broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD}
 _WIDTH = max(map(len, WORST_FIRST)) + 1
 _BESIDE = 5
-"""Number of lines beside the broken ones: the answer, its subject, the next command and what is left out."""
+"""Number of lines beside the broken promises: the answer, its subject, the next command and the number left out."""
 
 
 def view(report: VerifyReport) -> View:
@@ -41,8 +41,8 @@ def _parts(report: VerifyReport, sheet: Sheet[VerifiedClause], look: Look) -> It
     """The broken ones, with as many of their outcomes as leave room for all of them, then the others."""
     if broken := report.in_states("broken"):
         most = min(len(broken), look.rows or 0)
-        for told, commands in (broken, broken), *((broken[:number], []) for number in range(most, -1, -1)):
-            drawn = partial(_line, told, commands)
+        for in_full, commands in (broken, broken), *((broken[:number], []) for number in range(most, -1, -1)):
+            drawn = partial(_line, in_full, commands)
             part = of_sheet(replace(sheet, rows=broken, noun="broken promise", drawn=drawn), look)
             room = None if look.rows is None else look.rows - _BESIDE
             if look.width is None or room is None or height_of(whole([part], look.width), look.width) <= room:
@@ -53,12 +53,12 @@ def _parts(report: VerifyReport, sheet: Sheet[VerifiedClause], look: Look) -> It
 
 
 def _line(
-    told: Sequence[VerifiedClause], commands: Sequence[VerifiedClause], row: VerifiedClause, _look: Look
+    in_full: Sequence[VerifiedClause], commands: Sequence[VerifiedClause], row: VerifiedClause, _look: Look
 ) -> Iterator[Text]:
-    """Show the promise, its outcome if ``told``; below it, where it does not hold, the command that shows more."""
+    """Show the promise, with its outcome if ``in_full``; below it, if it does not hold, the command that shows more."""
     place, hanging = "" if row.line is None else f"line {row.line}: ", HANGING + _WIDTH
     state = Cell(f"{row.state:{_WIDTH}}", _TONES[row.state])
-    text = row.sentence if row in told else row.promise
+    text = row.sentence if row in in_full else row.promise
     yield fold(state, f" {place}{text}", hanging=hanging)
     if row.state != "held" and row.command and row in commands:
         # Folded it could not be copied.
