@@ -236,7 +236,7 @@ class Write(NamedTuple):
 
     replica_set: str
     replicas: int | None
-    """None if it is deleted."""
+    """New number of replicas; None if it is deleted."""
 
 
 class _Rollout:
@@ -267,7 +267,7 @@ class _Rollout:
 
     @property
     def old(self) -> list[ReplicaSet]:
-        """All but the new one, the oldest first."""
+        """All ReplicaSets but the new one, the oldest first."""
         return [replica_set for replica_set in self.replica_sets if replica_set.metadata.name != self._new]
 
     @property

@@ -118,7 +118,7 @@ def _judge(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlags) -> _V
 
 
 def _of_daemon_set(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlags) -> _Verdict:
-    """The DaemonSet is looked up by name: its uid is not compared."""
+    """Verdict on a pod of a DaemonSet, which kubectl looks up by name, without comparing UIDs."""
     owner, row = controller_of(pod), KIND_OF[DaemonSet]
     if owner is None or (owner.api_version, owner.kind) != (row.api_version, row.kind):
         return _PASSES
@@ -196,7 +196,7 @@ class ClusterScales:
 
 
 def _total_scale(pods: Sequence[Pod], scales: Scales) -> int:
-    """The replicas that the controllers of ``pods`` ask for together, each counted once.
+    """Total replicas of the controllers of ``pods``, each counted once.
 
     A pod without a controller adds nothing. Raises ScaleError, also for a controller that is gone.
     """

@@ -117,7 +117,7 @@ def _completed_indexes(text: str, completions: int) -> list[range]:
 
 
 def _merge(ranges: Iterable[range], indexes: Iterable[int] = ()) -> list[range]:
-    """All of them in order, none of them twice."""
+    """Disjoint ranges of all ``ranges`` and ``indexes``, in order."""
     apart: list[range] = []
     for span in sorted((*ranges, *(range(index, index + 1) for index in indexes)), key=lambda stretch: stretch.start):
         if apart and span.start <= apart[-1].stop:
@@ -358,7 +358,7 @@ def _is_past_deadline(job: Job, now: datetime) -> bool:
 
 
 def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
-    """Either delete or create; never both in one pass."""
+    """Delete surplus pods or create missing ones; never both in one pass."""
     active = len(progress.active)
     if spec.suspend:
         return JobPass(surplus=surplus(progress.active, active, progress.indexes))

@@ -74,7 +74,7 @@ def reconcile(before: api.ClusterObjects, objects: api.ClusterObjects) -> api.Cl
 
 
 def _available(volume: api.PersistentVolume) -> api.PersistentVolume:
-    """The first thing that the controller does with a volume."""
+    """The volume in phase Available, if it is new to the controller."""
     return volume if volume.status.phase else replace(volume, status=api.PersistentVolumeStatus(phase="Available"))
 
 
@@ -91,7 +91,7 @@ def volume_for(
         return None
     if name := claim.spec.volume_name:
         named = next((volume for volume in volumes if volume.metadata.name == name), None)
-        return named if named is not None and _may_be_taken(named, claim) else None
+        return named if named is not None and _can_be_bound(named, claim) else None
     usable = [volume for volume in volumes if has_modes(volume, claim) and suffices(volume, claim)]
     reserved = next((volume for volume in usable if is_reserved_for(volume, claim)), None)
     if reserved is not None or is_delayed(storage_class):
@@ -113,7 +113,7 @@ def volume_for(
     return provision(claim, storage_class, _terms(storage_class))
 
 
-def _may_be_taken(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
+def _can_be_bound(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
     if volume.spec.claim_ref is not None:
         return is_reserved_for(volume, claim)
     same_class = storage_class_name(volume) == storage_class_name(claim)

@@ -189,8 +189,8 @@ def sidecar_statuses(pod: Pod) -> list[ContainerStatus]:
     return [status for status in pod.status.init_container_statuses if status.name in sidecars]
 
 
-def _time(pod: Pod, what: str, text: str, now: datetime) -> _Time:
-    time = moment(pod, what, text)
+def _time(pod: Pod, field: str, text: str, now: datetime) -> _Time:
+    time = moment(pod, field, text)
     return _Time(time, 0 if time is None else _bucket(now - time))
 
 
@@ -214,9 +214,9 @@ def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
 
 class Victims(Struct, frozen=True):
     pods: tuple[Pod, ...]
-    """In the order they are chosen."""
+    """Victims in the order of their choice."""
     arbitrary: bool
-    """True if some kept pods could have gone instead."""
+    """True if equal pods stay, any of which could be deleted instead."""
 
 
 def crowding(active: Iterable[Pod], related: Iterable[Pod]) -> dict[str, int]:

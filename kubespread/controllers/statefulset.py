@@ -237,18 +237,18 @@ class _Member(Struct, frozen=True):
 
 class _Members(Struct, frozen=True):
     replicas: Sequence[_Member]
-    """One per ordinal, ascending; one by one, none after the first that is beyond all pods there are."""
+    """One member per ordinal, ascending; if created one by one, only up to the first one after the last pod."""
     condemned: Sequence[_Member]
     """Pods beyond the ordinals, descending."""
     monotonic: bool
-    """True if one waits for the other: everywhere but in a Parallel StatefulSet."""
+    """True if each pod waits for the one before: everywhere but in a Parallel StatefulSet."""
 
     @classmethod
     def build(cls, stateful_set: StatefulSet, pods: Sequence[Pod], revisions: Revisions, now: datetime) -> _Members:
         spec, name = stateful_set.spec, stateful_set.metadata.name
         start = first_ordinal(stateful_set)
         ordinals = range(start, start + replicas_of(stateful_set))
-        # A pod that is not called like one of the StatefulSet's is not looked at.
+        # Pods without an ordinal in their names are ignored.
         by_ordinal = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
         first_updated = start + _not_updated(stateful_set)
 

@@ -50,7 +50,7 @@ def is_terminating(pod: Pod) -> bool:
     return pod.metadata.deletion_timestamp is not None
 
 
-def is_kept(pod: Pod) -> bool:
+def is_finalizing(pod: Pod) -> bool:
     """True for a deleted and stopped pod that exists only because of finalizers nothing modeled removes."""
     return bool(pod.metadata.finalizers) and is_terminating(pod) and pod.status.phase in ENDED_PHASES
 
@@ -71,12 +71,12 @@ def is_available(pod: Pod, min_ready_seconds: int, now: datetime) -> bool:
     return since is not None and since + timedelta(seconds=min_ready_seconds) <= now
 
 
-def moment(pod: Pod, what: str, text: str) -> datetime | None:
+def moment(pod: Pod, field: str, text: str) -> datetime | None:
     """Time in a field of ``pod``; None without one. Raises SnapshotError for an invalid time."""
     try:
         return time.parse(text)
     except time.TimestampError as error:
-        raise SnapshotError(f'pod "{pod.metadata.namespace}/{pod.metadata.name}": {what}: {error}') from error
+        raise SnapshotError(f'pod "{pod.metadata.namespace}/{pod.metadata.name}": {field}: {error}') from error
 
 
 def priority_of(pod: Pod) -> int:

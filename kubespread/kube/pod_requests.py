@@ -87,7 +87,7 @@ def _containers_total(pod: Pod, stand_ins: Mapping[str, Quantity], *, use_status
 
 
 _View = Callable[[Container], ResourceList]
-"""Requests of a container of a pod, looked at in one way."""
+"""View of a container's requests: in the spec, allocated or actuated."""
 
 
 def _spec_requests(container: Container) -> ResourceList:

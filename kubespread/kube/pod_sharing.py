@@ -19,7 +19,7 @@ from kubespread.kube.api.core import Node, Pod, PodSpec, PodStatus, PodTemplateS
 from kubespread.kube.api.decoding import check, check_time
 from kubespread.kube.api.meta import Int64, KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.pod_requests import RESIZE_PENDING
-from kubespread.kube.well_known import DISRUPTION_TARGET, FINALIZERS_TAKEN_OFF, READ_ANNOTATIONS, READ_OF_PODS, READY
+from kubespread.kube.well_known import DISRUPTION_TARGET, READ_ANNOTATIONS, READ_OF_PODS, READY, REMOVED_FINALIZERS
 from kubespread.regex import regex
 
 K = TypeVar("K")
@@ -219,8 +219,8 @@ class PodSharing:
         return self.part("annotations", {name: value for name, value in annotations.items() if name in READ_OF_PODS})
 
     def _finalizers(self, finalizers: list[str]) -> list[str]:
-        """Finalizers that nothing modeled takes off, which few pods have."""
-        blocking = [name for name in finalizers if name not in FINALIZERS_TAKEN_OFF]
+        """Finalizers that nothing modeled removes, which few pods have."""
+        blocking = [name for name in finalizers if name not in REMOVED_FINALIZERS]
         return self.part("finalizers", blocking) if blocking else self._no_finalizers
 
     def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw | bytes) -> Any:
@@ -231,9 +231,9 @@ class PodSharing:
         return shared
 
     def part(self, name: str, part: T) -> T:
-        """``part`` of a pod, or an equal one of that name seen before."""
+        """``part`` of a pod, or an equal earlier one of that name."""
         if isinstance(part, PodStatus):
-            _keep_what_is_read(part)
+            _drop_unread(part)
         try:
             key = name, self._encode(part)
         except OverflowError:
@@ -275,7 +275,7 @@ def _without_suffixes(spec: bytes) -> bytes:
     )
 
 
-def _keep_what_is_read(status: PodStatus) -> None:
+def _drop_unread(status: PodStatus) -> None:
     """Drop unread conditions, and statuses of containers without resources, allocations or restarts."""
     status.conditions = [condition for condition in status.conditions if condition.type in _READ_CONDITIONS]
     # Resizes in place read resources and allocations, scaling down reads restarts.

@@ -67,7 +67,7 @@ class Quantity(Struct, frozen=True):
     text: str | None = None
     """Original text, if Kubernetes keeps it for printing."""
     scale: int | None = 0
-    """In short form the power of ten its int64 counts; None in big form."""
+    """Power of ten of its int64 in short form; None in big form."""
 
     @property
     def value(self) -> int:

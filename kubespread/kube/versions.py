@@ -235,11 +235,11 @@ class KubeVersion(Struct, frozen=True):
         return replace(self, gates=tuple(parse_gates(text, self.release).items()))
 
     def has(self, gate: str) -> bool:
-        """True if a feature gate is on: as set, else as the release has it, also where the gate itself is gone."""
+        """True if a feature gate is on: as set, else by default of the release, even if the gate was removed."""
         return dict(self.gates).get(gate, gate_default(gate, self.release))
 
     def lacks(self, gate: str) -> bool:
-        """True if the release has a feature gate, and off."""
+        """True if the release has a feature gate and it is off."""
         return has_gate(gate, self.release) and not self.has(gate)
 
     @property

@@ -81,8 +81,8 @@ BETA_INSTANCE_TYPE = "beta.kubernetes.io/instance-type"
 
 ENDED_PHASES = ("Succeeded", "Failed")
 """A pod in one of these has ended: it is not scheduled, and it takes no room on its node."""
-FINALIZERS_TAKEN_OFF = frozenset({"batch.kubernetes.io/job-tracking", "orphan", "foregroundDeletion"})
-"""Finalizers that the Job controller and the garbage collector take off once a pod has ended."""
+REMOVED_FINALIZERS = frozenset({"batch.kubernetes.io/job-tracking", "orphan", "foregroundDeletion"})
+"""Finalizers that the Job controller and the garbage collector remove once a pod has ended."""
 DISRUPTION_TARGET = "DisruptionTarget"
 """The condition of a pod that is about to be evicted, and why."""
 BY_SCHEDULER = "PreemptionByScheduler"
@@ -108,7 +108,7 @@ def zone_key(labels: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _either(labels: Mapping[str, str], beta: str, general: str) -> str:
-    """A beta label that is there decides, even an empty one."""
+    """Value of the beta label, even if empty; without one, of the general label."""
     return labels[beta] if beta in labels else labels.get(general, "")
 
 

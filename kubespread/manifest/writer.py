@@ -55,7 +55,7 @@ def resolve_plain(text: str) -> Scalar:
 
 
 def _json_number(value: float) -> int | float:
-    """Go writes a whole float without a fraction to JSON, so ``maxSkew: 1.0`` and ``08`` arrive as integers."""
+    """Number as Go writes it to JSON: whole floats without a fraction, so ``1.0`` and ``08`` arrive as integers."""
     return int(value) if value.is_integer() and abs(value) < 1e21 else value
 
 

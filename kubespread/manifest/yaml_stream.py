@@ -74,7 +74,7 @@ def _read(text: bytes | _File, read: Callable[[_Builder], Iterator[T]]) -> Itera
 
 
 class _Builder:
-    """One stream's state: the anchors seen in the current document, and how many values there have been."""
+    """Builder of one stream's values, with the anchors of the current document and the number of values so far."""
 
     def __init__(self, loader: Any) -> None:
         self._next_event = loader.get_event
@@ -98,7 +98,7 @@ class _Builder:
                 yield Part(self._value(event, 0))
 
     def _roots(self) -> Iterator[Any]:
-        """The event that each document begins with."""
+        """Yield the first event of each document."""
         while type(event := self._next_event()) is not StreamEndEvent:
             if type(event) is ScalarEvent or type(event) is MappingStartEvent or type(event) is SequenceStartEvent:
                 yield event

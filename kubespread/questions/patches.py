@@ -74,7 +74,7 @@ def commands_for(change: Change, workloads: Sequence[WorkloadName], snapshot: Sn
 
 def _setting(settings: Sequence[str], workload: WorkloadName, snapshot: Snapshot) -> Iterator[str]:
     row = POD_CREATORS.get(workload.kind)
-    if row is None or not row.is_kept or row.cls is Pod:
+    if row is None or not row.is_stored or row.cls is Pod:
         return
     if (obj := find(row, workload.namespace, workload.name, snapshot)) is not None:
         # Some of a group may lack the field.

@@ -17,7 +17,7 @@ _OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _AS_BYTES = getattr(os, "O_BINARY", 0)
 """Flag without which Windows translates ends of lines."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _AS_BYTES
-"""Without O_NONBLOCK a pipe would be waited for before it can be seen to be one."""
+"""Flags with O_NONBLOCK, without which opening a named pipe would block."""
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:

@@ -54,7 +54,7 @@ _REPLACED = "replaced by what a later source says of the same object"
 _IN_EVERY_CLUSTER = frozenset({"Namespace", "PriorityClass", "Service"})
 """Kinds with objects in every cluster: a list with all of these should have all kinds that scheduling reads."""
 _IN_FEW_CLUSTERS = ("LimitRange", "ResourceQuota", "VolumeAttachment")
-_TAKEN_AS_NONE = "the cluster is taken to have none, since its priority classes were listed"
+_ASSUMED_ABSENT = "the cluster is taken to have none, since its priority classes were listed"
 # JSON's way to write the field every pod template has.
 _CONTAINER = b'"container'
 
@@ -366,7 +366,7 @@ class SnapshotBuilder:
         self._of_earlier_sources = {id(obj) for kind in kinds for named in kind.values() for obj in named.values()}
 
     def _note_again(self, obj: ApiObject, stored: ApiObject, namespace: str) -> None:
-        """Note an object that replaced another, unless its version explains that."""
+        """Record an object that replaced another, unless its version explains that."""
         is_of_earlier_source = id(stored) in self._of_earlier_sources
         self._of_earlier_sources.discard(id(stored))
         is_older = not _is_newer(stored.metadata.resource_version, obj.metadata.resource_version)
@@ -419,7 +419,7 @@ class SnapshotBuilder:
             listed = listed.union(none)
             if none:
                 self._origin = replace(
-                    self._origin, notes=(*self._origin.notes, f"no {', '.join(none)} objects: {_TAKEN_AS_NONE}")
+                    self._origin, notes=(*self._origin.notes, f"no {', '.join(none)} objects: {_ASSUMED_ABSENT}")
                 )
         others = ClusterObjects(by_type, frozenset(listed), unread=self._origin.unread)
         default_cluster_objects(others)
@@ -463,7 +463,7 @@ class SnapshotBuilder:
         return bool(self._objects[Pod]) or Pod.__name__ in self._listed.union(self._origin.listed)
 
     def _note_list(self, item: KubernetesObject) -> None:
-        """A node list, or a list of everything with nothing in it, says that there are no nodes."""
+        """Record the kinds of a list; a NodeList, or an empty List, shows that nodes were listed."""
         head = item.data
         if (cls := READ.get((item.api_version, item.kind.removesuffix("List")))) is not None:
             self._listed.add(cls.__name__)
@@ -517,9 +517,9 @@ def are_apart(one: str, other: str) -> bool:
     return first is not None and second is not None and abs(first - second) > _MOST_APART
 
 
-def _name_list(what: str, names: Iterable[str]) -> Iterator[str]:
+def _name_list(note: str, names: Iterable[str]) -> Iterator[str]:
     if once := tuple(dict.fromkeys(names)):
-        yield f"{what}: {some_of(once, _MAX_NAMED)}"
+        yield f"{note}: {some_of(once, _MAX_NAMED)}"
 
 
 def _release_order(version: str) -> tuple[tuple[int, int], str]:

@@ -124,10 +124,10 @@ def test_a_maximum_beyond_all_room_leaves_as_much_as_if_each_pod_were_made(
     trial = baseline.trial()
     for name, _, number in scaled:
         then = trial.advance(partial(scale, name=name, replicas=number))
-    lacking = then.pending + then.not_made
+    lacking = then.pending + then.unmade_counts
     assert (found.lacking, found.not_made, bool(found.preempted), found.untold) == (
         lacking,
-        then.not_made.total(),
+        then.unmade_counts.total(),
         any(gone.why == PREEMPTED for step in then.happened for gone in step.departures),
         0,
     )

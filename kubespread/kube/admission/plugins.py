@@ -85,7 +85,7 @@ def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins:
         if passes_plugins and not faults:
             validate(pod, version, objects, plugins)
     except ForbiddenError as error:
-        return AdmissionResult(pod, forbidden=error.said_of(pod.metadata.name))
+        return AdmissionResult(pod, forbidden=error.message_for(pod.metadata.name))
     if faults and passes_plugins and (limit_ranges := _limit_ranges(pod, objects)):
         own = admit(original, version, objects.with_all(core.LimitRange, ()), plugins).faults
         faults = [fault if fault in own else _blame(fault, limit_ranges) for fault in faults]
@@ -268,14 +268,14 @@ def _ratio(bound: Quantity, request: Quantity | None, limit: Quantity | None, co
 
 
 def _as_integers(request: Quantity, limit: Quantity, bound: Quantity) -> tuple[int, int, int]:
-    """Up to 1.37: all three in thousandths, unless one would be beyond int64 then: in whole units."""
+    """Thousandths, or whole units if one of them would exceed int64: the comparison up to 1.37."""
     if max(request.value, limit.value, bound.value) <= _MAX_MILLI_VALUE:
         return request.milli_value, limit.milli_value, bound.milli_value
     return request.value, limit.value, bound.value
 
 
 def _exactly(request: Quantity, limit: Quantity, bound: Quantity) -> tuple[int, int, int]:
-    """All three of any size, in billionths."""
+    """Billionths, of any size."""
     return request.nano, limit.nano, bound.nano
 
 
@@ -301,7 +301,7 @@ class AdmissionPlugins(Struct, frozen=True):
 class ForbiddenError(Exception):
     """Refusal of the pod by an admission plugin, in its own words, naming the object behind it."""
 
-    def said_of(self, name: str) -> str:
+    def message_for(self, name: str) -> str:
         """API server's message to the creator of a pod of this name."""
         return f'pods "{name}" is forbidden: {self}'
 
@@ -309,7 +309,7 @@ class ForbiddenError(Exception):
 class InvalidError(ForbiddenError):
     """A pod that admission plugins made invalid."""
 
-    def said_of(self, name: str) -> str:
+    def message_for(self, name: str) -> str:
         return f'Pod "{name}" is invalid: {self}'
 
 

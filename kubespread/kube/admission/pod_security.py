@@ -91,7 +91,7 @@ def _of_container(context: core.SecurityContext, spec: core.PodSpec, allowed: Se
 
 
 def _lacking(context: core.SecurityContext, of_pod: core.PodSecurityContext) -> Iterator[str]:
-    """Yield each field that the restricted standard asks of a container and that is not set."""
+    """Yield fields that the restricted level requires of a container and that are not set."""
     if context.allow_privilege_escalation is not False:
         yield "allowPrivilegeEscalation: false is required"
     if context.capabilities is None or "ALL" not in context.capabilities.drop:

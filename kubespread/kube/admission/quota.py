@@ -34,7 +34,7 @@ class Allowance(Struct, frozen=True):
     """Number of pods of a kind that may be created, and the message for the next one."""
 
     copies: int | None
-    """None if no quota limits them."""
+    """Number of pods; None if no quota limits it."""
     refusal: str = ""
 
 
@@ -55,7 +55,7 @@ def charge_quotas(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> tup
 
 
 Lacking = Iterable[tuple[Pod, int]]
-"""Pods that are to be created, each with its number of copies."""
+"""Pods to create, each with its number of copies."""
 
 
 def overruns(quotas: Iterable[ResourceQuota], pod: Pod, lacking: Lacking) -> Mapping[str, Mapping[str, str]]:
@@ -103,7 +103,7 @@ class Ledger:
         self._used = [amounts(quota.status.used) for quota in quotas]
         self._touched: list[dict[str, None]] = [{} for _ in quotas]
         self._charges: dict[tuple[str, int], tuple[PodSpec, _Charge]] = {}
-        """By namespace and spec, which copies of one pod share and which is kept for that."""
+        """Charge by namespace and id of the spec, which copies of a pod share and which must not be freed."""
 
     def fork(self) -> Ledger:
         other = copy(self)

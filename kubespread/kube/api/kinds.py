@@ -146,7 +146,7 @@ class Kind(Struct, frozen=True):
     """Path of the template in attributes of ``cls``, if different."""
     other_versions: tuple[str, ...] = ()
     """apiVersions of namesakes that are read the same way."""
-    is_kept: bool = True
+    is_stored: bool = True
     """True if a snapshot holds its objects."""
     is_listed: bool = True
     """True if it is listed from a running cluster."""
@@ -223,7 +223,7 @@ KINDS = (
         template_path="spec.jobTemplate.spec.template",
         template_attribute="spec.job_template.spec.template",
     ),
-    Kind(workloads.PodTemplate, "v1", "podtemplates", template_path="template", is_kept=False),
+    Kind(workloads.PodTemplate, "v1", "podtemplates", template_path="template", is_stored=False),
     Kind(core.Service, "v1", "services", "svc"),
     Kind(core.Namespace, "v1", "namespaces", is_namespaced=False),
     Kind(objects.PersistentVolumeClaim, "v1", "persistentvolumeclaims"),
@@ -277,7 +277,7 @@ KINDS = (
 UNKNOWN = Kind(workloads.Workload, "", "", template_path=TEMPLATE_PATH, has_replicas=True)
 """Any other kind with a pod template at the usual path."""
 
-KIND_OF: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_kept}
+KIND_OF: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_stored}
 """Kind of each type that a snapshot holds objects of."""
 
 READ: Mapping[tuple[str, str], type[ApiObject]] = {

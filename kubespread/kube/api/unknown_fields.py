@@ -24,7 +24,7 @@ class UnknownField(NamedTuple):
     suggestion: str = ""
 
     def __str__(self) -> str:
-        """In kubectl's words, and ours for the near miss."""
+        """Message in kubectl's words, with a suggestion in ours."""
         return f'strict decoding error: unknown field "{self.path}"{did_you_mean(self.suggestion)}'
 
 

@@ -294,7 +294,7 @@ def _operator_faults(toleration: core.Toleration, path: str, *, compares: bool) 
 
 
 def _host_network_faults(spec: core.PodSpec, path: str, *, is_pod: bool) -> Iterator[FieldFault]:
-    """In a template a port of the host may be left out, as its pods are defaulted."""
+    """Yield faults of host ports; a template may leave them out, as its pods are defaulted."""
     for position, container in enumerate(spec.containers if spec.host_network else ()):
         for index, port in enumerate(container.ports):
             if port.host_port != port.container_port and (is_pod or port.host_port):
@@ -315,7 +315,7 @@ def containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> It
     for position, container in enumerate(spec.containers):
         field = f"{path}.containers[{position}]"
         yield from _common_faults(container, spec, field, version)
-        yield from _name_taken(container, names, field)
+        yield from _duplicate_name_faults(container, names, field)
         if version.has(_RESTART_RULES):
             yield from _restart_faults(container, field)
         elif container.restart_policy is not None and not version.lacks(_RESTART_RULES):
@@ -328,7 +328,7 @@ def containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> It
             yield from _restart_faults(container, field)
         else:
             yield from faults.one_of(f"{field}.restartPolicy", container.restart_policy, (ALWAYS,))
-        yield from _name_taken(container, names, field)
+        yield from _duplicate_name_faults(container, names, field)
         # Init containers run one by one, so each is alone with its ports, and the API server counts it as the first.
         yield from _host_port_faults([container], f"{path}.initContainers")
 
@@ -345,7 +345,7 @@ def _common_faults(
     yield from resource_faults(container.resources, f"{path}.resources", claims, version)
 
 
-def _name_taken(container: core.Container, names: set[str], path: str) -> Iterator[FieldFault]:
+def _duplicate_name_faults(container: core.Container, names: set[str], path: str) -> Iterator[FieldFault]:
     if container.name in names:
         yield faults.duplicate(f"{path}.name", container.name)
     names.update(filter(None, [container.name]))
@@ -388,7 +388,7 @@ def _port_faults(ports: Sequence[core.ContainerPort], path: str) -> Iterator[Fie
 
 
 def _host_port_faults(containers: Sequence[core.Container], path: str) -> Iterator[FieldFault]:
-    """Containers that run together may not ask for one host port twice; here ``0.0.0.0`` and no address differ."""
+    """Yield duplicate host ports of containers; here ``0.0.0.0`` and no address differ."""
     used: set[str] = set()
     for position, container in enumerate(containers):
         for index, port in enumerate(container.ports):

@@ -443,7 +443,7 @@ def _find_patched(candidate: Candidate, name: str | None) -> _PatchedObject | No
 def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | None:
     owner = controller_of(obj)
     row = pod_creator(owner.api_version, owner.kind) if owner is not None else None
-    if owner is None or row is None or not row.is_kept:
+    if owner is None or row is None or not row.is_stored:
         return None
     controller = find(row, obj.metadata.namespace, owner.name, snapshot)
     return None if controller is None else (row, controller)

@@ -385,7 +385,7 @@ class Playing(Struct, frozen=True):
             raise UsageError(f"how the controller of a {name.kind} replaces pods is not modeled")
         if reason := now.origin.unread.get(name.kind):
             raise SnapshotError(f'{row.resource} "{name.name}" cannot be looked up: {reason}')
-        if row.cls is Pod or not row.is_kept:
+        if row.cls is Pod or not row.is_stored:
             raise UsageError(f"a {name.kind} cannot be applied again by name: name its manifest")
         obj = now.objects.find(row.cls, name.name, name.namespace)
         if obj is None:

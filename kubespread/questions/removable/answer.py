@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from kubespread.controllers.disruption import DrainPlan
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.owners import full_name, is_active, is_kept
+from kubespread.kube.owners import full_name, is_active, is_finalizing
 from kubespread.kube.quantity import shorten
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
@@ -164,7 +164,7 @@ class _Removing:
         trial = self.baseline.trial()
         flags = _ALL_FLAGS if refused else self._flags
         removed = trial.play(partial(drain, nodes=[name], flags=flags))
-        if all(is_kept(blocked.pod) for blocked in removed.blocked_pods):
+        if all(is_finalizing(blocked.pod) for blocked in removed.blocked_pods):
             trial.world.wait()
             # Pods that wait may fit once it is gone, and its domain with it.
             removed = trial.play(partial(delete_nodes, nodes=[name]))

@@ -230,7 +230,7 @@ def _resize(template: Node, size: str) -> Node:
 
 
 def _size_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
-    """Say how a machine of another size might differ otherwise."""
+    """Yield notes on further differences of a machine of another size."""
     name = template.metadata.name
     status = template.status
     is_all = all(status.capacity.get(key, amount) == amount for key, amount in status.allocatable.items())

@@ -80,7 +80,7 @@ class RemoveTaint(NodeTaint, frozen=True):
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         taints = [taint for node in nodes_of_target(self.target, nodes) for taint in node.spec.taints]
-        if not any(map(self._is_meant, taints)):
+        if not any(map(self._matches, taints)):
             taint_names = (f"{taint.key}:{taint.effect}" if self.effect else taint.key for taint in taints)
             raise UsageError(
                 f"taint {quote(self.mark)} not found on {self.target}{alternatives(self.mark, taint_names)}"
@@ -88,10 +88,10 @@ class RemoveTaint(NodeTaint, frozen=True):
         return self.replace_nodes(self._untaint_node, nodes)
 
     def _untaint_node(self, node: Node) -> Node:
-        taints = [taint for taint in node.spec.taints if not self._is_meant(taint)]
+        taints = [taint for taint in node.spec.taints if not self._matches(taint)]
         return replace(node, spec=replace(node.spec, taints=taints))
 
-    def _is_meant(self, taint: Taint) -> bool:
+    def _matches(self, taint: Taint) -> bool:
         return taint.key == self.key and self.effect in ("", taint.effect)
 
     def __str__(self) -> str:

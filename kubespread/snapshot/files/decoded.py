@@ -30,7 +30,7 @@ from kubespread.snapshot.cache import cache_folder, make_folder, recall_bytes, r
 from kubespread.snapshot.snapshot import Origin, Snapshot
 
 _MAX_BYTES = 512 * 2**20
-"""Bytes that are kept in all: of the files read last."""
+"""Bytes of the whole cache; the files used last stay."""
 _COARSEST = 2 * 10**9
 """Nanoseconds that file systems round their times to, at most."""
 _CHUNK = 2**20

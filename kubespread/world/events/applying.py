@@ -36,7 +36,7 @@ class AppliedWorkload(Struct, frozen=True):
     name: WorkloadName | None = None
     """None for a bare pod."""
     object: ApiObject | None = None
-    """With the template; None for an unknown kind."""
+    """Object with the template; None for an unknown kind."""
     replicas: int | None = None
     """None if the manifest sets none: a running workload keeps its number, a new one gets 1."""
     is_other_template: bool = True

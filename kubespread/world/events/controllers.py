@@ -54,7 +54,7 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
         _remember(rollout, name, pod)
     owner.pods_to_recreate.clear()
     pods = {pod.metadata.name: pod for pod in world.book.pods_of(name)}
-    # Whoever is ready is available: no time passes between.
+    # Ready pods are available: no time passes between.
     spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
     stateful_set = replace(rollout.stateful_set, spec=spec)
     rules = statefulset.UpdateRules.from_version(world.surroundings.version)
@@ -123,7 +123,7 @@ def _stateful_pod(
 
 
 def _of_revision(pod: Pod, revision: str) -> Pod:
-    """With the name that the cluster gave the revision: the hash of a pod that is made up here is another."""
+    """``pod`` with the cluster's name of the revision: the hash computed here differs."""
     others = {key: value for key, value in pod.metadata.labels.items() if key != statefulset.REVISION_LABEL}
     labels = {**others, statefulset.REVISION_LABEL: revision} if revision else others
     return relabel(pod, labels)
@@ -228,9 +228,7 @@ def owned_by(template: Pod, replica_set: api.ReplicaSet) -> Pod:
 
 
 def _with_status(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
-    """With the status that the ReplicaSet's own controller would have written. Whoever is ready is available: no time
-    passes between.
-    """
+    """``replica_set`` with the status that its controller would write; ready pods are available, as no time passes."""
     pods = [pod for pod in world.book.pods_of(name_of(replica_set)) if is_active(pod)]
     ready = sum(map(is_ready, pods))
     status = replace(replica_set.status, replicas=len(pods), ready_replicas=ready, available_replicas=ready)
@@ -273,7 +271,7 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
     if missing > 0:
         if (template := template_of(world, owner)) is None:
             return False
-        # Whoever is refused one pod is refused all that are like it.
+        # If one pod is refused, so are all others like it.
         return sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing)))) > 0
     if missing < 0:
         active = [pod for pod in world.book.pods_of(name) if is_active(pod)]
@@ -334,7 +332,7 @@ def schedule(world: Store, only: Sequence[PodKey] | None = None) -> bool:
 
 
 def _try(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
-    """One scheduling cycle of a pod; whether it changed anything."""
+    """Run one scheduling cycle of a pod; True if it changed anything."""
     check()
     chosen = world.queue.choose(waiting, world.living, world.surroundings.chance.tiebreaker)
     if chosen is None:
@@ -344,9 +342,9 @@ def _try(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
 
 
 def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
-    """True if others leave for a pod, which is nominated to their node and waits until they are gone.
+    """True if a pod preempts others; it is nominated to their node and waits until they have left.
 
-    Without any its nomination ends, unless they are on their way.
+    Without victims its nomination ends, unless pods are still terminating.
     """
     candidate = world.queue.victims(waiting, world.living, budgets, world.surroundings.chance.turns)
     if candidate is None:
@@ -550,7 +548,7 @@ def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
 
 
 def _unpin(pod: Pod) -> Pod:
-    """Without the node that the controller pinned the pod to, and whatever node affinity its template had."""
+    """``pod`` without required node affinity, which pins it to a node; that of its template is lost, too."""
     affinity = pod.spec.affinity
     node_affinity = affinity.node_affinity if affinity is not None else None
     if affinity is None or node_affinity is None:

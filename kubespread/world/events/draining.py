@@ -15,7 +15,7 @@ from kubespread.controllers.disruption import LET_THROUGH, TOO_MANY_REQUESTS, Dr
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.owners import WorkloadName, is_active, is_kept, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_finalizing, is_ready
 from kubespread.kube.taint import DrainFlags, cordon_node
 from kubespread.kube.well_known import zone_key
 from kubespread.scheduler.cluster.memo import Memo
@@ -209,7 +209,7 @@ def evict(world: World, pods: Sequence[Pod]) -> bool:
     """Evict pods, as many at once as budgets allow; True if all leave. The others are in `Happenings.blocked`."""
     world.happenings.down += down_meanwhile(world, pods)
     blocked = _evict(world, pods)
-    finalizing = [pod for key in map(key_of, pods) if key in world.book and is_kept(pod := world.book[key])]
+    finalizing = [pod for key in map(key_of, pods) if key in world.book and is_finalizing(pod := world.book[key])]
     for pod, answer in blocked:
         budgets = world.budgets.protecting(pod, world.time)
         name = ", ".join(budget.metadata.name for budget in budgets)

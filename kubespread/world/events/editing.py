@@ -209,8 +209,8 @@ def not_found(world: World, name: WorkloadName) -> UsageError:
     hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, in_namespace)
     if name.kind not in POD_CREATORS and not hint:
         hint = ": no pod there names it as its controller"
-    what = of_pods(name.kind).resource
-    return UsageError(f"{what} {quote(name.name)} not found in namespace {name.namespace}{hint}")
+    resource = of_pods(name.kind).resource
+    return UsageError(f"{resource} {quote(name.name)} not found in namespace {name.namespace}{hint}")
 
 
 def _names(world: World, target: Target) -> list[str]:

@@ -19,7 +19,7 @@ from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.reports import rollout as reports
 from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
 from kubespread.world.events import controllers
-from kubespread.world.events.world import Unmade, World, unmade, what_is_not_up
+from kubespread.world.events.world import Unmade, World, unmade, waiting_reason
 from kubespread.world.store.owners import OngoingRollout, name_of
 from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.store import BELOW
@@ -65,7 +65,7 @@ class _Rollout(ABC):
     @property
     @abstractmethod
     def pods(self) -> _Revisions:
-        """Terminating ones too."""
+        """Pods by revision, including terminating ones."""
 
     @abstractmethod
     def desired_pods(self, active: _Revisions) -> reports.RevisionPods:
@@ -214,7 +214,7 @@ def _revision_skew(
 
 class NewTemplate(Struct, frozen=True):
     deployment: Deployment
-    """With the new template."""
+    """Deployment with the new template."""
     pod: Pod
     """Admitted pod of the template."""
     new_hash: str
@@ -281,7 +281,7 @@ class _DeploymentRollout(_Rollout):
 
     @property
     def _replica_sets(self) -> tuple[list[ReplicaSet], list[ReplicaSet]]:
-        """The old ones, and the new one if it is there."""
+        """Old ReplicaSets, and the new one if it exists."""
         new = new_replica_set(self._rollout.deployment, self._rollout.replica_sets)
         old = [replica_set for replica_set in self._rollout.replica_sets if replica_set != new]
         return old, [] if new is None else [new]
@@ -300,7 +300,7 @@ class _DeploymentRollout(_Rollout):
 
     @property
     def template(self) -> Pod:
-        """The new pod as the new ReplicaSet makes it."""
+        """The new pod as the new ReplicaSet creates it."""
         pod, (_, new) = self._rollout.template, self._replica_sets
         assert pod is not None
         return controllers.owned_by(pod, new[0]) if new else pod
@@ -372,7 +372,7 @@ class _StatefulSetRollout(_Rollout):
     def why_waiting(self) -> str:
         if self.strategy == _ON_DELETE:
             return "updateStrategy OnDelete: pods are replaced when somebody deletes them"
-        return what_is_not_up(self.world, self.name) or _NEVER_READY
+        return waiting_reason(self.world, self.name) or _NEVER_READY
 
     @property
     def _stateful_set(self) -> StatefulSet:

@@ -15,7 +15,7 @@ from kubespread.controllers.deployment import replicas_of
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.deadline import check
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName, is_active, is_kept, is_ready, is_terminating
+from kubespread.kube.owners import WorkloadName, is_active, is_finalizing, is_ready, is_terminating
 from kubespread.world.events.controllers import (
     is_one_by_one,
     ordinals_of,
@@ -153,7 +153,9 @@ def _of_stateful_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
     ordinals, pods = ordinals_of(world, name, _replicas(world, name)), _by_ordinal(world, name)
     # Whether a pod comes in the place of one that finalizers keep is not known.
     missing = [
-        ordinal for ordinal in ordinals if (pod := pods.get(ordinal)) is None or not (is_active(pod) or is_kept(pod))
+        ordinal
+        for ordinal in ordinals
+        if (pod := pods.get(ordinal)) is None or not (is_active(pod) or is_finalizing(pod))
     ]
     refused = world.api_server.refused.get(name)
     tried = {ordinal_of(pod, name.name) for pod, _ in refused.pods} if refused is not None else set()
@@ -162,10 +164,10 @@ def _of_stateful_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
     if untried := [ordinal for ordinal in missing if ordinal not in tried]:
         # The first that is not up holds back all others, but in a Parallel one.
         among = None if is_one_by_one(world, name) else untried
-        yield Unmade(name, len(untried), what_is_not_up(world, name, among) or _NOT_YET, is_refused=False)
+        yield Unmade(name, len(untried), waiting_reason(world, name, among) or _NOT_YET, is_refused=False)
 
 
-def what_is_not_up(world: World, name: WorkloadName, among: Iterable[int] | None = None) -> str | None:
+def waiting_reason(world: World, name: WorkloadName, among: Iterable[int] | None = None) -> str | None:
     """Reason a StatefulSet's controller waits for its first pod that is not ready; None if all are. ``among`` limits
     the ordinals.
     """
@@ -173,8 +175,8 @@ def what_is_not_up(world: World, name: WorkloadName, among: Iterable[int] | None
     for ordinal in ordinals_of(world, name, _replicas(world, name)) if among is None else among:
         pod = pods.get(ordinal)
         if pod is None or not is_active(pod) or not is_ready(pod):
-            what = _state(pod) if pod is not None else "the API server refuses" if refused is not None else None
-            return None if what is None else f"waits for {name.name}-{ordinal}, which {what}"
+            state = _state(pod) if pod is not None else "the API server refuses" if refused is not None else None
+            return None if state is None else f"waits for {name.name}-{ordinal}, which {state}"
     return None
 
 
@@ -195,7 +197,7 @@ def _of_others(world: World, name: WorkloadName) -> Iterator[Unmade]:
     if refused := world.api_server.refused.get(name):
         yield Unmade(name, len(refused.pods), refused.message, is_refused=True)
     if world.controlled_as(name) in ("Job", OPERATOR) and not world.makes_none(name):
-        ending = [pod for pod in world.book.pods_of(name) if is_terminating(pod) and not is_kept(pod)]
+        ending = [pod for pod in world.book.pods_of(name) if is_terminating(pod) and not is_finalizing(pod)]
         leaving = [pod for pod in ending if world.waits_for_the_end(pod, name)]
         if leaving:
             message = f"waits for {leaving[0].metadata.name}, which is terminating"

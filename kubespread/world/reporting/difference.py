@@ -20,7 +20,7 @@ from kubespread.controllers.outage import is_silent
 from kubespread.controllers.statefulset import REVISION_LABEL, first_ordinal, ordinal_of
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import ReplicaSet, StatefulSet, UpdateStrategy
-from kubespread.kube.owners import WorkloadName, is_active, is_kept, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_finalizing, is_ready
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.wording import count_of, some_of
@@ -32,7 +32,7 @@ from kubespread.world.store.owners import OngoingRollout, in_order, name_of
 from kubespread.world.store.waiting import Waiting
 
 _MAX_NAMED = 3
-_ASKED_FOR = frozenset({EVICTED, DELETED})
+_BY_EDITS = frozenset({EVICTED, DELETED})
 NO_DOMAINS: Mapping[str, Collection[str]] = {}
 
 
@@ -57,10 +57,10 @@ def resume(world: World) -> None:
         bring_to_number(world, name)
 
 
-def judged_as_it_stands(world: World, is_asked: Callable[[WorkloadName], bool] = lambda _: True) -> tuple[str, ...]:
-    """Note on rollouts and scalings of selected workloads that are under way and are not continued."""
+def judged_as_it_stands(world: World, counts: Callable[[WorkloadName], bool] = lambda _: True) -> tuple[str, ...]:
+    """Note on rollouts and scalings of counted workloads that are under way and not continued."""
     names = [*(name for name, _ in _rollouts(world)), *_stateful_sets(world)]
-    named = sorted(filter(is_asked, names), key=in_order)
+    named = sorted(filter(counts, names), key=in_order)
     return (f"under way in the snapshot, and judged as it stands: {some_of(named, _MAX_NAMED)}",) if named else ()
 
 
@@ -101,7 +101,7 @@ def _rollouts(world: World) -> Iterator[tuple[WorkloadName, OngoingRollout]]:
 
 
 def _stateful_sets(world: World) -> Iterator[WorkloadName]:
-    """Yield StatefulSets that have another number of pods than they are to have, or pods of an older revision."""
+    """Yield StatefulSets with more or fewer pods than desired, or with pods of an older revision."""
     for name, stateful_set in world.workloads.stateful_sets.items():
         pods = [pod for pod in world.book.pods_of(name) if is_active(pod)]
         is_older = any(_is_outdated(stateful_set, pod) for pod in pods)
@@ -110,7 +110,7 @@ def _stateful_sets(world: World) -> Iterator[WorkloadName]:
 
 
 def _is_outdated(stateful_set: StatefulSet, pod: Pod) -> bool:
-    """True if the controller is to replace a pod for one of the newer revision."""
+    """True if the controller should replace a pod by one of the newer revision."""
     strategy, update = stateful_set.spec.update_strategy or UpdateStrategy(), stateful_set.status.update_revision
     partition = (strategy.rolling_update.partition if strategy.rolling_update is not None else None) or 0
     ordinal = ordinal_of(pod, stateful_set.metadata.name)
@@ -313,7 +313,7 @@ class Difference(Struct, frozen=True, dict=True):
         return rows
 
     @cached_property
-    def not_made(self) -> Counter[WorkloadName]:
+    def unmade_counts(self) -> Counter[WorkloadName]:
         """Number of these pods by workload."""
         counts = Counter[WorkloadName]()
         for row in self.unmade:
@@ -326,10 +326,10 @@ class Difference(Struct, frozen=True, dict=True):
         return [departure for departure in departures if self.counts(workload_of(self.world, departure.pod))]
 
     @property
-    def lost_unasked(self) -> Sequence[Departure]:
+    def collateral_losses(self) -> Sequence[Departure]:
         """Pods that no controller recreates, and that nobody evicted or deleted."""
         lost_pods = (departure for departure in self._departures if departure.is_lost_for_good)
-        return [departure for departure in lost_pods if departure.why not in _ASKED_FOR]
+        return [departure for departure in lost_pods if departure.why not in _BY_EDITS]
 
     @property
     def broken_budgets(self) -> Mapping[str, Sequence[Departure]]:
@@ -366,24 +366,26 @@ class Difference(Struct, frozen=True, dict=True):
         before, ready = self.baseline.ready(name), ready_pods(self.world, name)
         if ready >= before or ready >= (desired := desired_replicas(self.world, name)):
             return None
-        lacking, owners = self.pending[name] + self.not_made[name], self.world.owners_below(name)
+        lacking, owners = self.pending[name] + self.unmade_counts[name], self.world.owners_below(name)
         return ShortWorkload(
             workload=name,
             desired=desired,
             ready_before=before,
             ready=ready,
             lacking=lacking,
-            controller_unknown=not all(map(self.world.is_known, owners)) or any(map(self._may_be_made, owners)),
+            controller_unknown=not all(map(self.world.is_known, owners)) or any(map(self._may_recreate, owners)),
         )
 
-    def _may_be_made(self, owner: WorkloadName) -> bool:
-        """True if ``owner`` makes another pod once the finalizers of one are taken off."""
-        return any(is_kept(pod) and self.world.waits_for_the_end(pod, owner) for pod in self.world.book.pods_of(owner))
+    def _may_recreate(self, owner: WorkloadName) -> bool:
+        """True if ``owner`` recreates a pod once its finalizers are removed."""
+        return any(
+            is_finalizing(pod) and self.world.waits_for_the_end(pod, owner) for pod in self.world.book.pods_of(owner)
+        )
 
     @property
     def is_worse(self) -> bool:
         """True if more counted pods are pending or not created than before, or fewer are ready, or any are lost."""
-        return bool(self.pending or self.not_made or self.short or self.lost_unasked or self.broken_budgets)
+        return bool(self.pending or self.unmade_counts or self.short or self.collateral_losses or self.broken_budgets)
 
 
 def ready_pods(world: World, workload: WorkloadName) -> int:

@@ -141,9 +141,9 @@ WorkloadOf = Callable[[Pod], WorkloadName | None]
 """Workload of a pod that counts; None for others."""
 
 
-def movable_workloads(world: World, is_asked: Callable[[WorkloadName], bool]) -> WorkloadOf:
-    """Lookup of an active pod's workload, if ``is_asked`` accepts it and its pods can run on other nodes."""
-    counted = CountedWorkloads(world, moving(is_asked))
+def movable_workloads(world: World, counts: Callable[[WorkloadName], bool]) -> WorkloadOf:
+    """Lookup of an active pod's workload, if it counts and its pods can run on other nodes."""
+    counted = CountedWorkloads(world, moving(counts))
     return lambda pod: counted(pod) if is_active(pod) else None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kubespread.controllers.disruption import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainPlan
 from kubespread.controllers.outage import is_silent
-from kubespread.kube.owners import NamespacedName, WorkloadName, full_name, is_active, is_kept
+from kubespread.kube.owners import NamespacedName, WorkloadName, full_name, is_active, is_finalizing
 from kubespread.reports.outcome import NodeLoad, NodesChange, Outcome, Trouble, TroubleKind, WorkloadChange
 from kubespread.reports.parts import SkewChange, closing_states
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -110,8 +110,8 @@ def refusals(plan: DrainPlan) -> Iterator[Trouble]:
 
 def staying(blocked: Iterable[BlockedPod]) -> Iterator[Trouble]:
     """Yield evictions that the API server refuses, then pods that finalizers keep."""
-    for blocked_pod in sorted(blocked, key=lambda blocked_pod: is_kept(blocked_pod.pod)):
-        kind: TroubleKind = "finalizer" if is_kept(blocked_pod.pod) else "blocked"
+    for blocked_pod in sorted(blocked, key=lambda blocked_pod: is_finalizing(blocked_pod.pod)):
+        kind: TroubleKind = "finalizer" if is_finalizing(blocked_pod.pod) else "blocked"
         why = f"{blocked_pod.message} {blocked_pod.cause}".strip()
         yield Trouble(kind=kind, subject=full_name(blocked_pod.pod), why=why, certain=kind == "blocked")
 
@@ -129,7 +129,7 @@ def _troubles(difference: Difference) -> Iterator[Trouble]:
 def lasting(difference: Difference) -> Iterator[Trouble]:
     """Yield permanent damage of the last step: pods that nothing recreates, and budgets violated by preemption."""
     last = {id(departure) for departure in difference.happened[-1].departures}
-    for departure in difference.lost_unasked:
+    for departure in difference.collateral_losses:
         if id(departure) in last:
             yield Trouble(kind="lost", subject=workload_of(difference.world, departure.pod))
     for budget, pods in difference.broken_budgets.items():
@@ -206,7 +206,7 @@ def _workloads(
             ready=ready,
             fewest_ready=max(0, min(ready, ready_before - silenced[name])),
             pending=difference.pending[name],
-            unmade=difference.not_made[name],
+            unmade=difference.unmade_counts[name],
             why=_reason(world, name, charged.get(name), waiting.get(name)) if name in short else "",
             controller_unknown=name in short and short[name].controller_unknown,
             gone=departures[name],
@@ -229,7 +229,7 @@ def _landings(world: World, step: Happenings, of: CountedWorkloads) -> dict[Work
 
 
 def _reason(world: World, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
-    """Say why a workload is degraded. A pod of it may wait because of the event, or may have waited anyway."""
+    """Reason why a workload is degraded; a pod of it may wait because of the event, or as before."""
     if charged is not None:
         return world.message(charged)
     owners = world.owners_below(workload)

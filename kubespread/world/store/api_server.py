@@ -46,7 +46,7 @@ class Budgets:
         self._selectors = [selector_of(budget) for budget in budgets]
         self._scales = scales
         self._protecting: dict[tuple[str, int], tuple[Mapping[str, str], tuple[int, ...]]] = {}
-        """With the labels themselves: as long as they are kept no others have their id."""
+        """By namespace and id of labels, which must not be freed; with the positions of budgets."""
         self._pods: list[dict[PodKey, Pod]] = [{} for _ in budgets]
         self._stale = set(range(len(budgets)))
         for pod in pods if budgets else ():
@@ -71,7 +71,7 @@ class Budgets:
             self._stale.add(place)
 
     def note_removal(self, pod: Pod) -> None:
-        """Note a removed pod: it is no longer waited for, and a pod of the same name is another one."""
+        """Record a removed pod: its eviction is complete, and a pod with its name is a new one."""
         for place in self._places(pod):
             self._pods[place].pop(key_of(pod), None)
             self._stale.add(place)
@@ -136,7 +136,7 @@ class ApiServer(Forking):
         self._is_noted = False
         """True if the assumptions for admitting pods are recorded."""
         self.refused: dict[WorkloadName, RefusedPods] = {}
-        """By controller; a bare pod is its own."""
+        """Refused pods by controller; a bare pod is its own."""
         self._admitted: dict[int, tuple[Pod, Pod | ForbiddenError]] = {}
         """Stored pod or refusal by the id of a template, which must not be freed. Forks share it."""
         self._has_quotas = plugins.enabled and plugins.resource_quota
@@ -173,7 +173,7 @@ class ApiServer(Forking):
                 pod = Pod(metadata=pod.metadata, spec=admitted.spec, status=pod.status)
             self._ask_quotas(pod)
         except ForbiddenError as error:
-            self.refuse(pod, template, owner, error.said_of(pod.metadata.name))
+            self.refuse(pod, template, owner, error.message_for(pod.metadata.name))
             return None
         self._ledger.charge(pod)
         return pod, admitted
@@ -186,9 +186,7 @@ class ApiServer(Forking):
         return not self.refused and not self._refusal(template) and self._admitted_again(template) is template
 
     def refusal_again(self, template: Pod, pod: Pod) -> str:
-        """Reason a pod of ``template`` would be refused after ``pod``, which it replaces, is gone; empty if it would
-        not.
-        """
+        """Reason a pod of ``template`` would be refused once it replaces ``pod``; empty if it would not."""
         self._ledger.charge(pod, -1)
         refusal = self._refusal(template)
         self._ledger.charge(pod)
@@ -199,7 +197,7 @@ class ApiServer(Forking):
             self._ask_quotas(self._admitted_again(template))
         except ForbiddenError as error:
             owner = controller_of(template)
-            return error.said_of(template.metadata.name if owner is None else f"{owner.name}-")
+            return error.message_for(template.metadata.name if owner is None else f"{owner.name}-")
         return ""
 
     def _admitted_again(self, template: Pod) -> Pod:
@@ -223,7 +221,7 @@ class ApiServer(Forking):
             raise ForbiddenError(refusal)
 
     def terminating(self, pod: Pod) -> None:
-        """Note a terminating pod; the grace period in which quotas still count it is not modeled."""
+        """Record a terminating pod; the grace period, in which quotas still count it, is not modeled."""
         if self._ledger and key_of(pod) not in self._uncharged:
             self._release(pod)
             self._uncharged.add(key_of(pod))

@@ -11,7 +11,7 @@ from kubespread.scheduler.placing import Choice
 
 EVICTED, DELETED, SCALED_DOWN, REPLACED = "evicted", "deleted", "scaled down", "replaced"
 NODE_LOST, PREEMPTED, TAINTED, UNSELECTED = "lost", "preempted", "evicted by a taint", "no longer selected"
-"""Reasons why a pod went."""
+"""Reasons why a pod departs."""
 
 
 class Departure(Struct, frozen=True):
@@ -49,7 +49,7 @@ class RefusedDrain(Struct, frozen=True):
 
     node: str
     plan: DrainPlan
-    """With the pods that kubectl refuses to delete."""
+    """Plan with the pods that kubectl refuses to delete."""
 
     def __str__(self) -> str:
         errors = self.plan.errors
@@ -69,9 +69,9 @@ class EvictedNode(Struct, frozen=True):
 class Happenings(Struct):
     departures: list[Departure] = field(default_factory=list)
     created: list[Pod] = field(default_factory=list)
-    """Without nodes, in order."""
+    """Created pods without nodes, in order."""
     placed: list[Pod] = field(default_factory=list)
-    """With their nodes, in order."""
+    """Placed pods with their nodes, in order."""
     choices: list[Choice] = field(default_factory=list)
     """kube-scheduler's choice for each placed pod."""
     blocked: list[BlockedPod] = field(default_factory=list)

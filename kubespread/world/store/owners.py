@@ -108,7 +108,7 @@ class Owner(Struct):
         return replace(self, pods_to_recreate=list(self.pods_to_recreate))
 
 
-def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:
+def inferred_replicas(name: WorkloadName, pods: Sequence[Pod]) -> int:
     """Desired pods of a controller known only by its ``pods``: as many as it has, plus gaps in a StatefulSet's
     ordinals.
     """
@@ -237,7 +237,7 @@ class Adopters:
     def __init__(self, objects: ClusterObjects) -> None:
         self._objects = objects
         self._adopters: dict[tuple[str, int, str], tuple[Mapping[str, str], WorkloadName | None]] = {}
-        """With the labels themselves: as long as they are kept no others have their id."""
+        """Adopter by namespace, id of labels, which must not be freed, and name."""
 
     def __call__(self, pod: Pod) -> WorkloadName | None:
         meta = pod.metadata

@@ -27,14 +27,14 @@ def running_since(time: str, *, ready: bool) -> PodStatus:
     return PodStatus(phase="Running", start_time=time, conditions=[condition])
 
 
-def readiness_known(pod: Pod) -> bool:
+def has_readiness(pod: Pod) -> bool:
     """True if the pod has a Ready condition, as every pod run by a kubelet does."""
     has_started = bool(pod.spec.node_name) and pod.status.phase in ("", "Running")
     return not has_started or any(condition.type == READY for condition in pod.status.conditions)
 
 
-def taken_to_be_ready(pod: Pod) -> Pod:
-    """The pod, running, as ready since its creation."""
+def assume_ready(pod: Pod) -> Pod:
+    """The pod, running and ready since its creation."""
     if pod.status == PodStatus() or pod.status == PodStatus(phase="Running"):
         return replace(pod, status=running_since(pod.metadata.creation_timestamp, ready=True))
     ready = PodCondition(type=READY, status="True", last_transition_time=pod.metadata.creation_timestamp)
@@ -82,7 +82,7 @@ def terminating(pod: Pod, time: str) -> Pod:
 
 
 def stop(pod: Pod, time: str) -> Pod:
-    """The pod after its kubelet is done, kept by finalizers: it takes no room any more."""
+    """The pod once its kubelet has stopped it, though finalizers delay its removal: it takes no room."""
     phase = pod.status.phase if pod.status.phase in ENDED_PHASES else "Failed"
     return replace(terminating(pod, time), status=replace(pod.status, phase=phase))
 
@@ -127,13 +127,13 @@ class PodBook(Forking):
     def __init__(self, pods: Iterable[Pod], adopter: Adopter) -> None:
         self._adopter = adopter
         self._owners: dict[tuple[str, int], tuple[Sequence[OwnerReference], WorkloadName]] = {}
-        """By namespace and by the references, which pods of one controller share and which are kept for that."""
+        """Owner by namespace and id of the references, which a controller's pods share and which must not be freed."""
         self._api_versions: dict[WorkloadName, str] = {}
         self._pods: dict[PodKey, Pod] = {}
         self._on_node: dict[str, dict[PodKey, Pod]] = {}
         self._of_owner: dict[WorkloadName, dict[PodKey, Pod]] = {}
         self._counts: dict[WorkloadName, PodCount] = {}
-        """Counts for the owners that `count` was called for, kept up from then on."""
+        """Counts of owners, updated from the first call of `count` on."""
         self.changed: set[WorkloadName] = set()
         """Owners of pods that have come, gone or changed since this was emptied, in all forks on the way."""
         self._own: set[str] = set()

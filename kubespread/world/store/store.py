@@ -52,19 +52,19 @@ from kubespread.world.store.owners import (
     Workloads,
     are_namesakes,
     in_order,
-    replicas_told_by,
+    inferred_replicas,
     unknown_replicas,
 )
 from kubespread.world.store.pod_book import (
     PodBook,
     PodKey,
     as_template,
+    assume_ready,
+    has_readiness,
     key_of,
     node_of,
     preempt,
-    readiness_known,
     stop,
-    taken_to_be_ready,
     terminating,
 )
 from kubespread.world.store.waiting import LivingCluster, Queue, SchedulerOf, Waiting
@@ -128,8 +128,8 @@ class Start(Struct, frozen=True):
     @classmethod
     def build(cls, nodes: Sequence[Node], pods: Sequence[Pod], objects: ClusterObjects) -> Self:
         listed: dict[int, Pod] = {}
-        if not all(map(readiness_known, pods)):
-            assumed = [pod if readiness_known(pod) else taken_to_be_ready(pod) for pod in pods]
+        if not all(map(has_readiness, pods)):
+            assumed = [pod if has_readiness(pod) else assume_ready(pod) for pod in pods]
             listed = {id(pod): was for pod, was in zip(assumed, pods, strict=True) if pod is not was}
             pods = assumed
         return cls(pods, listed, objects, Cluster.build(nodes, pods, objects), PodBook(pods, Adopters(objects)))
@@ -244,7 +244,7 @@ class Store(Forking):
                 # Those that are on their way out come back.
                 replicas = sum(pod.status.phase not in ENDED_PHASES for pod in pods)
             elif replicas is None:
-                replicas = replicas_told_by(name, pods)
+                replicas = inferred_replicas(name, pods)
                 self.assume(unknown_replicas(name, self.workloads.objects))
             template = as_template(active[0]) if active else None
             record = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
@@ -416,7 +416,7 @@ class Store(Forking):
         self.remove([pod for pod in pods if not pod.metadata.finalizers] if finalizing else pods, why)
 
     def _terminate(self, pods: Iterable[Pod], why: str, state: Callable[[Pod, str], Pod]) -> None:
-        """Pods are deleted and stay: their kubelet does not answer, or has yet to, or finalizers keep them."""
+        """Mark pods as deleted that stay, because of their finalizers or until their kubelets answer."""
         now = self.timestamp
         going = [(pod, state(pod, now)) for pod in pods]
         for pod, _ in going:
@@ -447,11 +447,9 @@ class Store(Forking):
             self._budgets.note_change(pod)
 
     def _note_departure(self, pod: Pod, why: str, *, stays: bool = False) -> None:
-        """``stays``: the pod is terminating from now on, and gone only when that is noted once more: soon, where its
-        kubelet stops it.
-        """
+        """Record the departure of a pod; with ``stays`` it terminates first, and its removal is recorded later."""
         owner, lingers = self.book.owner_of(pod), key_of(pod) in self.leaving
-        if lingers and not stays and owner is not None and self._is_seen_leaving(owner):
+        if lingers and not stays and owner is not None and self._ignores_terminating(owner):
             return
         stays_on = stays and (not lingers or bool(pod.metadata.finalizers))
         is_missed = owner is not None and self._misses(pod, owner, why, stays=stays_on)
@@ -459,7 +457,7 @@ class Store(Forking):
             self.happenings.departures.append(Departure(pod, why, owner if is_missed else None))
         if owner is None:
             return
-        # How many pods an unlisted controller is to have is read from those it has, so before one of them goes.
+        # An unlisted controller is assumed to want as many pods as it has, so they are counted before one of them goes.
         record = self.owner(owner)
         if not self._touch(owner):
             return
@@ -467,13 +465,13 @@ class Store(Forking):
         if is_missed and not (stays and self.waits_for_the_end(pod, owner)):
             record.pods_to_recreate.append(pod)
 
-    def _is_seen_leaving(self, owner: WorkloadName) -> bool:
-        """True if a pod that terminates is gone for all that looks after the pods of ``owner``: its quota is not."""
+    def _ignores_terminating(self, owner: WorkloadName) -> bool:
+        """True if no controller of the pods of ``owner`` counts terminating ones, unlike quotas."""
         is_at_rest = owner not in self.watchers and owner not in self.api_server.refused
         return is_at_rest and self.controlled_as(owner) in ("ReplicaSet", "ReplicationController")
 
     def _touch(self, owner: WorkloadName | None) -> bool:
-        """A pod of ``owner`` has changed; whether that makes another where one is gone."""
+        """Mark ``owner`` as dirty after a change of its pods; True if it recreates lost ones."""
         if owner is None or not self.makes_others(owner):
             return False
         self.dirty[owner] = None

@@ -68,7 +68,7 @@ class _Journal:
         self.length += len(moves)
 
     def mark(self) -> int:
-        """Note that something else happened; the position after it."""
+        """Record another change; return the position after it."""
         self.length += 1
         self._marks.append(self.length)
         return self.length
@@ -107,7 +107,7 @@ class LivingCluster:
         self._joined = cluster
         """Cluster as it was when `_joined_at` of the journal had happened."""
         self._usage = cluster.running.usage
-        self._joined_at = self._taken_at = journal.length
+        self._joined_at = self._usage_at = journal.length
         self._since: list[tuple[Pod, int, int]] = []
         """The pods that came to a node (1) or left it (-1) since it was joined, in order."""
         self._storage: StorageChange | None = None
@@ -118,8 +118,8 @@ class LivingCluster:
         """
         self._answers, self._shared_pods = Recent[Hashable](), Recent[tuple[int, int]]()
         """Answers by signature; pods that forks share, by the ids of a profile and of a pod."""
-        self.most_kept = _MOST_CELLS // max(1, len(cluster))
-        """Number of results with columns that are kept of a sort."""
+        self.most_cached = _MOST_CELLS // max(1, len(cluster))
+        """Number of results with columns to cache, of each kind."""
 
     @property
     def cluster(self) -> Cluster:
@@ -134,9 +134,9 @@ class LivingCluster:
 
     @property
     def usage(self) -> NodeUsage:
-        if self._taken_at < self.length:
-            self._usage = self._usage.move(self._joined.kinds, self._journal.moves(self._taken_at, self.length))
-            self._taken_at = self.length
+        if self._usage_at < self.length:
+            self._usage = self._usage.move(self._joined.kinds, self._journal.moves(self._usage_at, self.length))
+            self._usage_at = self.length
         return self._usage
 
     @property
@@ -160,11 +160,11 @@ class LivingCluster:
         """Continue with ``cluster``, in which something other than pods changed."""
         is_followed = cluster.objects is self._joined.objects and cluster.nodes.names is self.nodes.names
         self._joined, self._usage, self._since, self._storage = cluster, cluster.running.usage, [], None
-        self._joined_at = self._taken_at = self._changed_at = self._journal.mark()
+        self._joined_at = self._usage_at = self._changed_at = self._journal.mark()
         self._shared_pods.clear()
         if not is_followed:
             self.begun_at, self._parent = self.length, None
-            self.most_kept = _MOST_CELLS // max(1, len(cluster))
+            self.most_cached = _MOST_CELLS // max(1, len(cluster))
             self._answers.clear()
 
     def place(self, pod: Pod, kind: int, node: int) -> None:
@@ -210,7 +210,7 @@ class LivingCluster:
     def _prepared_for_forks(self, plugins: Framework, pod: Pod) -> PreparedPod | None:
         """The pod prepared on this cluster as it is; None when it is needed for the first time."""
         shared = self._shared_pods.get_or_make(
-            (id(plugins), id(pod)), lambda: _SharedPod(plugins, pod), most=self.most_kept
+            (id(plugins), id(pod)), lambda: _SharedPod(plugins, pod), most=self.most_cached
         )
         if shared.position < 0:
             shared.position = 0
@@ -246,7 +246,7 @@ class LivingCluster:
         if signature is None:
             return self._new_answers(prepared)
         answers = self._answers.get_or_make(
-            signature, lambda: self._answers_of_parent(prepared) or self._new_answers(prepared), most=self.most_kept
+            signature, lambda: self._answers_of_parent(prepared) or self._new_answers(prepared), most=self.most_cached
         )
         if answers.revision < self._changed_at and not answers.carry_over_to(self._joined):
             answers = self._answers[signature] = self._new_answers(prepared)
@@ -404,7 +404,7 @@ class Queue(Forking):
         self._preempts = preempts
         self.waiting: dict[PodKey, Waiting] = {}
         self._applicants = Recent[int]()
-        """By template."""
+        """Applicants by the id of a template."""
         self._begun_at = 0
 
     def fork(self) -> Self:
@@ -506,4 +506,4 @@ class Queue(Forking):
                 return None
             applicant = Applicant(living, waiting.template, scheduled[1])
         # The one asked longest ago is let go of; asked again it is prepared from scratch.
-        return self._applicants.get_or_make(id(waiting.template), lambda: applicant, most=living.most_kept)
+        return self._applicants.get_or_make(id(waiting.template), lambda: applicant, most=living.most_cached)
