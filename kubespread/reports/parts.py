@@ -1,8 +1,4 @@
-"""Parts that several reports are made of.
-
-What the environment and configuration files set. What keeps new pods away from a node whatever they tolerate: it is
-cordoned, or not ready. How unevenly pods are spread over the domains of a constraint.
-"""
+"""Parts of several reports: their bases, findings, and constraints with the skew between their domains."""
 
 from __future__ import annotations
 

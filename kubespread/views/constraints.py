@@ -1,4 +1,4 @@
-"""The constraints of a pod with their letters, as they stand above the rows.
+"""The constraints of a pod with their letters, as shown above the rows.
 
 The formula, as every renderer writes it: matching + self - minimum = skew, against maxSkew.
 """

@@ -1,7 +1,7 @@
 """Answers on a terminal: every screen is composed here, from the sheets of its view.
 
-The terminal's width bounds lines and columns: what is too long is cut within its cell, and no row folds. What is cut of
-a name in a column that is too narrow is what tells it least from the others.
+The terminal's width bounds lines and columns: text that is too long is cut within its cell, and no row folds. Names in
+a column that is too narrow lose the words that distinguish them least.
 """
 
 from __future__ import annotations
