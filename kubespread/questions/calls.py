@@ -31,7 +31,7 @@ from kubespread.snapshot.snapshot import Snapshot
 
 TIMEOUT, LONGEST = 60.0, 1e9
 """Seconds a call may take: by default, and at most."""
-_OF_DRAINS, _OF_DRAINS_TOO = (Meta(description=f"Of drains (default {what}).") for what in ("true", "false"))
+_TRUE_FOR_DRAINS, _FALSE_FOR_DRAINS = (Meta(description=f"Of drains (default {value}).") for value in ("true", "false"))
 """Short: each tool lists it, and a model reads all of them before it asks. Questions that drain say more."""
 LEFT_OUT = "leftOut"
 """Key added to a truncated report: the number of missing items of each list, by its path in jq's notation."""
@@ -50,9 +50,9 @@ class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
             "label n7 disk=ssd | taint n7 k=v:NoSchedule | delete-pods app=web"
         ),
     ] = []
-    ignore_daemonsets: Annotated[bool | UnsetType, _OF_DRAINS] = UNSET
-    delete_emptydir_data: Annotated[bool | UnsetType, _OF_DRAINS] = UNSET
-    force: Annotated[bool | UnsetType, _OF_DRAINS_TOO] = UNSET
+    ignore_daemonsets: Annotated[bool | UnsetType, _TRUE_FOR_DRAINS] = UNSET
+    delete_emptydir_data: Annotated[bool | UnsetType, _TRUE_FOR_DRAINS] = UNSET
+    force: Annotated[bool | UnsetType, _FALSE_FOR_DRAINS] = UNSET
     kube_version: Annotated[str | None, Meta(description="Release, such as 1.34.")] = None
     feature_gates: Annotated[str | None, Meta(description="A=true,B=false")] = None
     limit: Annotated[int, Meta(ge=1, description="Items per list; 'leftOut' counts the rest.")] = 50
@@ -193,7 +193,7 @@ class Reading:
         now = self._read()
         read = time.monotonic()
         self._due = read + max(self.max_age or 0.0, _PAUSE * (read - begun))
-        # What was found out of the one before stays known where nothing changed.
+        # The results cached with the last snapshot stay valid where nothing changed.
         if before is not None and (before.nodes, before.pods, before.objects) == (now.nodes, now.pods, now.objects):
             return before
         self._snapshot, self.number = now, self.number + 1
@@ -203,9 +203,8 @@ class Reading:
 def truncate(report: dict[str, Any], limit: int) -> dict[str, Any]:
     """Truncate each list of ``report`` to its first ``limit`` items, and count the rest.
 
-    Lists within lists are counted together: ``.constraints[].domains`` has those of all constraints. A report about
-    5,000 nodes is megabytes, of which an assistant reads the beginning at best; lists have the best or the worst first
-    wherever that means something.
+    Lists within lists are counted together: ``.constraints[].domains`` is the number of all constraints. A report about
+    5,000 nodes has megabytes, more than an assistant reads; lists that have an order begin with the best or the worst.
     """
     missing: Counter[str] = Counter()
     cut = _cut(report, limit, "", missing)
@@ -249,7 +248,7 @@ class Turn(Deadline):
         return super().is_over()
 
     def _take(self) -> None:
-        # Whoever waits for the work is the next, whatever comes meanwhile.
+        # The call that waits is next, before any later one.
         with self._next:
             self._works.acquire()
         self._since = time.monotonic()

@@ -108,7 +108,7 @@ class Commands(Struct, frozen=True):
     def _scheduling(self) -> Iterator[str]:
         for field in fields(self.scheduler):
             value = getattr(self.scheduler, field.name)
-            # A configuration that is no file cannot be named.
+            # A configuration passed as text has no name to type.
             if value == field.default or field.name in _NOT_TYPED or "\n" in str(value):
                 continue
             yield "--scheduler-config" if field.name == "config" else f"--{field.name.replace('_', '-')}"
@@ -159,7 +159,7 @@ def drawn_for(answer: Any, cluster: Snapshot, scheduler: Scheduler) -> Any:
     map_of = question_of("map")
     if isinstance(answer, map_of.report()):
         return answer
-    # The pods that matter to the answer, where it is about some alone.
+    # An answer about some pods alone marks these.
     selector, namespace = getattr(answer, "marks", None) or ("", None)
     return ask(cluster, map_of(selector=selector, namespace=namespace), scheduler)
 

@@ -1,4 +1,4 @@
-"""The cluster of a question: read from files or a running one, and its edits, which are made before it is asked."""
+"""The cluster of a question, read from files or a running cluster, and its edits, made before the answer."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _apply_edits(
             after = replace(after, pods=tuple(_as_listed(after.pods, start_of(before, world.surroundings.version))))
     edits_text = "; ".join(map(str, snapshot.edits))
     origin = snapshot.origin
-    # It must not pass for the cluster as it was.
+    # The result must not pass for the original cluster.
     origin = replace(
         origin,
         source=f"{origin.source}, after {edits_text}" if origin.source else f"after {edits_text}",
@@ -112,7 +112,7 @@ def play(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tuple[
 
 
 def _consequences(row: Outcome, world: World) -> Iterator[str]:
-    """Consequences of an edit; none where it touched no pod and there are no notes."""
+    """Yield the consequences of an edit; none if it touched no pod and has no notes."""
     from kubespread.reports.outcome import phrase
 
     happened = world.happenings

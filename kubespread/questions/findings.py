@@ -92,7 +92,7 @@ def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
 def _pod_facts(snapshot: Snapshot) -> _Pods:
     names = {node.metadata.name for node in snapshot.nodes}
     pods = list(filter(is_active, snapshot.pods))
-    # Names are made of what is counted, not for each pod.
+    # Names are built for each group of pods, not for each pod.
     owned = Counter(
         (
             owner.api_version,

@@ -1,4 +1,4 @@
-"""One question, asked of many clusters as if each were the only one: not a question of its own."""
+"""One question asked of many clusters, of each as if it were the only one."""
 
 from __future__ import annotations
 
@@ -180,11 +180,11 @@ def fleet(
 
     A cluster is a file, a directory or an archive, several by a pattern (``fleet/*.json.gz``), or a snapshot, such as
     `connect` reads of a running one. One that cannot be read, or that the question cannot be asked of, has a row with
-    the reason. ``jobs`` is how many processes do it; the answer is the same for any number.
-    ``timeout`` is in seconds: those that have not answered then are given up, and ``unfinished`` names them.
-    ``on_progress`` is called now and then with how many have answered.
+    the reason. ``jobs`` is the number of processes; the answer is the same for any number.
+    ``timeout`` is in seconds: clusters without an answer by then are given up, and ``unfinished`` names them.
+    ``on_progress`` is called now and then with the number of answers.
 
-    Raises UsageError where there are no clusters or no file matches a pattern, and what `ask` raises where all clusters
+    Raises UsageError if there are no clusters or no file matches a pattern, and the error of `ask` if all clusters
     refuse the question in the same words.
     """
     budget = Budget(on_progress, Workers(jobs), timeout)
@@ -211,7 +211,7 @@ def answers(
     missing = [name for name, _ in clusters[len(rows) :]]
     refusals = {row.answer.error if row.is_refused else None for row in rows}
     if len(refusals) == 1 and None not in refusals and not missing:
-        # It is the question's fault, and no cluster's.
+        # The fault is the question's, not a cluster's.
         raise UsageError(*str(refusals.pop()).split("\n"))
     return FleetReport(
         question=question.own_fields,
@@ -259,14 +259,14 @@ class _Asking:
     def build(cls, question: tuple[Question[Any], Settle | None, Sequence[Edit]], scene: tuple[Scheduler, str]) -> Self:
         scheduler, folder = scene
         if os.path.realpath(".") != folder:
-            # Paths are as seen from there, and a worker may have been started elsewhere.
+            # Paths are relative to that folder, and a worker may have been started in another.
             os.chdir(folder)
         return cls(*question, scheduler)
 
     def __call__(self, member: Member) -> _Row:
         name, source = member
         self._clusters_read += 1
-        # A process that never looks for garbage in circles would keep what each cluster leaves until the last.
+        # Without a collection, garbage in cycles would stay until the last cluster.
         if not gc.isenabled() and self._clusters_read % _COLLECT_AFTER == 0:
             gc.collect()
         try:

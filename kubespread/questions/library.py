@@ -85,7 +85,7 @@ def library_function(name: str, question: type[Question[Any]]) -> Callable[..., 
 
     def function(*args: Any, **kwargs: Any) -> Any:
         try:
-            # What it does not take is said before what it lacks.
+            # Unknown arguments are reported before missing ones.
             signature.bind_partial(*args, **kwargs)
             arguments = signature.bind(*args, **kwargs).arguments
         except TypeError as error:

@@ -197,8 +197,8 @@ class WorkloadOption(Option, frozen=True):
         yield "workload", Annotated[str | None, Meta(description=named)], None
 
     def read_arguments(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
-        is_given = field.required or arguments.manifest is not None or arguments.workload is not None
-        return (passed_workload(arguments),) if is_given else field.default
+        is_named = field.required or arguments.manifest is not None or arguments.workload is not None
+        return (passed_workload(arguments),) if is_named else field.default
 
 
 class Manifests(WorkloadOption, frozen=True):

@@ -259,7 +259,7 @@ class _Copies(WaitingEntry):
             self.outcome.stopped, self.is_waiting = str(error), False
             return False
         if choice is None:
-            self._find_none()
+            self._record_stuck()
             return False
         self._take(choice)
         if not self.lacks_some:
@@ -267,7 +267,7 @@ class _Copies(WaitingEntry):
             self.applicant.forget()
         return True
 
-    def _find_none(self) -> None:
+    def _record_stuck(self) -> None:
         self.outcome.stuck, self.is_waiting = True, False
 
     @property
@@ -311,12 +311,12 @@ class _Replicas(_Copies):
 
     def _makes_another(self) -> bool:
         tried = len(self.outcome.choices) + len(self._stuck)
-        is_held = self._stuck and (
+        is_blocked = self._stuck and (
             self.entry.count is None or (self.entry.existing is not None and tried >= self.entry.existing)
         )
-        return tried < self._most and not is_held
+        return tried < self._most and not is_blocked
 
-    def _find_none(self) -> None:
+    def _record_stuck(self) -> None:
         self.applicant.forget()
         self._stuck.append(self.applicant)
         self._come_forward()

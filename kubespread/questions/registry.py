@@ -1,4 +1,4 @@
-"""Every question there is: a new one is its folder, or its file where it is small, and a line here."""
+"""Registry of all questions: a new one is a folder, or a file if it is small, and a line here."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def part(name: str, module: str, attribute: str) -> Any:
     """
     head = import_module(f"kubespread.questions.{name}")
     own = getattr(head, attribute, None)
-    # A module of that name is in the folder's names once it was imported.
+    # Once imported, a module of that name is an attribute of the folder.
     return own if callable(own) else getattr(import_module(f"{head.__name__}.{module}"), attribute)

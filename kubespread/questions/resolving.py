@@ -44,13 +44,13 @@ def resolve(
 ) -> tuple[Sequence[Candidate], Cluster]:
     """Candidates in the order given, and one cluster with all objects they bring along.
 
-    ``counts_quotas`` is False where the caller counts quotas itself, ``preempts`` where nobody is evicted to make room
-    for what edits displace. ``settings`` are fields of each pod or workload to change first, as ``--set`` has them.
+    ``counts_quotas`` is False where the caller counts quotas itself, ``preempts`` where no pod is evicted to make room
+    for pods that edits displace. ``settings`` are fields of each pod or workload to change first, as in ``--set``.
     ``on_refused`` is called with workloads that the API server would refuse, as long as others remain; without it the
     first one raises. Raises ManifestError, SnapshotError and UsageError.
     """
     origin = snapshot.origin
-    # Edits of all workloads are of those too that only the question's manifests bring.
+    # Edits of all workloads also apply to workloads that only the question's manifests bring.
     spreading = (edit for edit in snapshot.edits if isinstance(edit, Spread) and not edit.kind)
     spread = [f"topologySpreadConstraints={edit.constraint}" for edit in spreading]
     snapshot, edit_notes = apply_edits(snapshot, scheduler, surroundings.namespace, preempts=preempts)
@@ -107,7 +107,7 @@ def _candidates(
     unreadable: Sequence[KubespreadError],
     on_refused: Refused | None,
 ) -> list[Candidate]:
-    """The candidates; refused ones are skipped if ``on_refused`` is given and some remain."""
+    """Candidates of ``sources``; refused ones are skipped if there is ``on_refused`` and some remain."""
     candidates: list[Candidate] = []
     errors = list(unreadable)
     if errors and on_refused is None:
@@ -133,7 +133,7 @@ def given_pods(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:
 
 
 def reviser(candidate: Candidate) -> Revise:
-    """Recreates the candidate with settings; results are kept."""
+    """Function that recreates the candidate with settings; results are cached."""
     revisions: dict[tuple[str, ...], RevisedPod | None] = {(): _revise(candidate)}
     source, surroundings = candidate.source, candidate.surroundings
     assert source is not None

@@ -231,8 +231,8 @@ class Scene(Struct, frozen=True, dict=True):
     ) -> Iterator[Result]:
         """Yield the result of ``work`` for each item in order, as far as there is time.
 
-        ``question`` is the same in other words, if this one names what can be read only once; ``took`` is how many
-        seconds it took to make ``work``, by default all since the question was asked.
+        ``question`` replaces this one if it names files that can be read only once; ``took`` is the time in seconds to
+        make ``work``, by default all since the question was asked.
         """
         portable, budget = question or self.portable_question, self.budget
         make = partial(type(work).build, portable, Scene(self.snapshot_or_none, self.scheduler.portable, portable))
@@ -307,10 +307,8 @@ class Inquiry:
 
 
 def placed_first(happenings: Happenings) -> Iterator[Decisive]:
-    """Yield ``2 pending and 1 missing pods are counted as placed first``, and whom they preempt, for a cluster that
-    settles.
-    """
-    from kubespread.reports.parts import preempted_pods as said_of
+    """Yield ``2 pending and 1 missing pods are counted as placed first``, and the pods that these preempt."""
+    from kubespread.reports.parts import preempted_pods as phrase_of
     from kubespread.world.reporting.happenings import preempted_pods
     from kubespread.world.store.pod_book import key_of
 
@@ -319,7 +317,7 @@ def placed_first(happenings: Happenings) -> Iterator[Decisive]:
         kinds = {"pending": placed - missing, "missing": missing}
         counts = " and ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number)
         made_room = tuple(preempted_pods(happenings))
-        preempting = f", preempting {said_of(made_room, _MAX_NAMED)}" if made_room else ""
+        preempting = f", preempting {phrase_of(made_room, _MAX_NAMED)}" if made_room else ""
         pods = "pod is" if placed == 1 else "pods are"
         yield Decisive(f"{counts} {pods} counted as placed first{preempting}")
 

@@ -1,6 +1,6 @@
 """Independent parts of an answer, done one after another or handed to worker processes: the answer is the same.
 
-A worker makes what it needs from the question and the snapshot, once, and then does one part after another.
+A worker builds the work from the question and the snapshot once, and then does one part after another.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _MAX_DEATHS = 2
 _PATIENCE = 10
 """Seconds that a worker waits for another task, no longer, since that is how it outlives a process that is killed."""
 DIED = "a worker died, perhaps for lack of memory: what it was doing is done again"
-_MOST_UNASKED = 8
-"""Workers where nobody says how many: each holds the whole cluster."""
+_MAX_BY_DEFAULT = 8
+"""Maximum number of workers by default: each holds the whole cluster."""
 _SHARED_FROM = 100_000
 """Bytes from which a snapshot is one file for all workers, instead of a copy with every task."""
 
@@ -98,12 +98,12 @@ class Workers(Struct, frozen=True):
         """Number of workers for the remaining parts, which take ``pace`` seconds each."""
         if self.jobs is not None:
             return min(self.jobs, left)
-        # On two cores, which save half. Below four times what starting takes, waiting is hardly shorter.
+        # Two cores save half. Below four times the starting time, workers hardly shorten the wait.
         if left * pace < 4 * (_STARTING + 2 * took) or (os.cpu_count() or 1) == 1:
             return 1
         from joblib import cpu_count
 
-        return min(int(cpu_count()), left, _MOST_UNASKED)
+        return min(int(cpu_count()), left, _MAX_BY_DEFAULT)
 
     def _handed_out(
         self,
@@ -113,7 +113,7 @@ class Workers(Struct, frozen=True):
         jobs: int,
         until: float,
     ) -> Iterator[Result]:
-        # Imported by those who need them: few questions start workers.
+        # Imported on demand: few questions start workers.
         import pickle
         from concurrent.futures.process import BrokenProcessPool
 
@@ -158,13 +158,13 @@ def _in_processes(pickled: bytes, items: Sequence[Any], jobs: int, until: float)
     from joblib import Parallel, delayed, parallel_config
 
     # Workers end once they have waited long enough, and others are started: on a busy machine between two tasks too.
-    # Where the time is up, or somebody has enough, what else was begun is not used.
+    # Once the time is up, or the caller stops, the results of other items are not used.
     warnings.filterwarnings("ignore", r"A worker stopped|\d+ tasks ", UserWarning)
     # An array is one file in memory for all workers.
     name, shared = sha256(pickled).hexdigest(), np.frombuffer(pickled, np.uint8)
     how = {"n_jobs": jobs, "inner_max_num_threads": 1, "max_nbytes": _SHARED_FROM, "idle_worker_timeout": _PATIENCE}
     with _deaf_to_interrupts(), parallel_config("loky", **how):
-        # What is handed out is finished: where time is short, no worker has a second item waiting.
+        # Items that are handed out are finished: if time is limited, no worker has a second one waiting.
         parallel = Parallel(return_as="generator", pre_dispatch="2 * n_jobs" if until == inf else "n_jobs")
         in_time = takewhile(lambda _: monotonic() < until, items)
         outcomes = parallel(delayed(_outcome)(name, shared, until - monotonic(), item) for item in in_time)
@@ -174,7 +174,7 @@ def _in_processes(pickled: bytes, items: Sequence[Any], jobs: int, until: float)
 
 
 def _end_workers() -> None:
-    """Let this process end without waiting until they have waited long enough."""
+    """End idle workers, for which this process would wait otherwise."""
     from joblib.externals.loky import get_reusable_executor
 
     # Where too few file handles are left, there are none.
@@ -209,7 +209,7 @@ _last_work: tuple[str, Work[Any, Any]] | None = None
 
 
 def _outcome(name: str, pickled: Any, seconds: float, item: Any) -> tuple[tuple[Any, ...], list[str]]:
-    """In a worker, within so many seconds."""
+    """Do an item in a worker, within ``seconds``."""
     import pickle
 
     global _last_work

@@ -72,17 +72,17 @@ class Selection(Struct, frozen=True):
             return frozenset(self.named_in(world)).__contains__
         labels = {} if self.selector.is_empty else _labels(world)
 
-        def is_asked(name: WorkloadName) -> bool:
+        def is_selected(name: WorkloadName) -> bool:
             return (self.namespace is None or name.namespace == self.namespace) and (
                 self.selector.is_empty or self.selector.matches(labels.get(name, {}))
             )
 
-        return is_asked
+        return is_selected
 
     def chosen_in(self, world: World) -> list[WorkloadName]:
         """Selected workloads, by namespace, kind and name; a Deployment's ReplicaSets as the Deployment."""
-        is_asked = self.those_in(world)
-        names = (name for name in _labels(world) if is_asked(name) and _top_owner(world, name) == name)
+        is_selected = self.those_in(world)
+        names = (name for name in _labels(world) if is_selected(name) and _top_owner(world, name) == name)
         return sorted(names, key=in_order)
 
     def with_replicas_in(self, world: World, snapshot: Snapshot) -> list[WorkloadName]:
@@ -129,14 +129,14 @@ def _is_there(world: World, name: WorkloadName) -> bool:
 
 def _top_owner(world: World, name: WorkloadName) -> WorkloadName:
     pod = (name.namespace, name.name)
-    # What pods name as their controller may be a Pod too, and need not be there.
+    # A controller that pods name may be a Pod too, and may be missing.
     if name.kind == "Pod" and pod in world.book:
         return workload_of(world, world.book[pod])
     return world.workloads.top_owner(name, world.book.pods_of(name))
 
 
 def _labels(world: World) -> Mapping[WorkloadName, Mapping[str, str]]:
-    """The labels of all workloads, pods by themselves among them."""
+    """Labels of all workloads, bare pods included."""
     selectors: dict[WorkloadName, Mapping[str, str]] = {}
     for pod in world.book:
         selectors.setdefault(workload_of(world, pod), pod.metadata.labels)

@@ -52,7 +52,7 @@ def world_of(
         return frameworks[name]
 
     def making(name: WorkloadName, objects: ClusterObjects) -> PodCopy:
-        # What reads a workload and admits its pods is imported where there is a pod to make.
+        # Imported on demand: few worlds create pods.
         from kubespread.candidate.candidate import from_cluster
         from kubespread.candidate.sources import Reference
         from kubespread.candidate.sources import Surroundings as CandidateSurroundings

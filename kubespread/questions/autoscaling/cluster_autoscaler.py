@@ -36,9 +36,9 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import CONSTRAINTS_NO
 from kubespread.wording import count_of
 from kubespread.world.events.world import World
 
-# Which of several scale-ups cluster-autoscaler makes: its expanders, each of which keeps the ones it ranks first.
+# The choice among scale-ups: each of cluster-autoscaler's expanders keeps the ones it ranks first.
 #
-# cluster-autoscaler takes one of the last expander's at random; here it is the first by name.
+# Of the ones that the last expander keeps, a random one is taken; here it is the first by name.
 #
 # Source: cluster-autoscaler 1.36.1: cluster-autoscaler/expander/factory/chain.go, BestOption
 # Source: cluster-autoscaler 1.36.1: cluster-autoscaler/expander/waste/waste.go, BestOptions
@@ -121,7 +121,7 @@ def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped:
     nodes, placed = packing.node_count, packing.placed
     if not nodes:
         return None
-    # Waste is that of the whole machine, what it reserves for itself among it.
+    # Waste is a share of the machine's capacity, which includes its own reservations.
     offered = scheduler_amounts(amounts(trial.status.capacity or trial.status.allocatable))
     requests = [requests_of(pod)[0] for pod in placed]
     waste = 0.0

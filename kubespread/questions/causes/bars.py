@@ -1,7 +1,7 @@
 """Sentence on the one thing that bars a pod that fits nowhere.
 
 One thing bars the pod when it rejects every node, or when it is a constraint without which some node would fit: then
-the domains it leaves, and what is wrong with their nodes, are the whole answer. Also the label that a topology key
+the domains it leaves, and the faults of their nodes, are the whole answer. Also the label that a topology key
 was meant to be: one that names the same thing, not one merely spelled alike; and phrases for a pod's node selection and
 for the faults of single nodes.
 """
@@ -279,13 +279,13 @@ def left_by_selection(evaluation: Evaluation, reasons: Sequence[BarringReason], 
     """``nodeSelector pool=mem leaves only n04, which has no rack label and runs 8 of 8 pods``."""
     selected, others = ~selecting.rejected, [reason for reason in reasons if reason is not selecting]
     names, count = node_names(evaluation, selected), int(np.count_nonzero(selected))
-    what = selection(evaluation.pod)
+    selector = selection(evaluation.pod)
     if count == 1:
         (node,) = np.flatnonzero(selected).tolist()
         wrong = (_complaint(evaluation, other, node) for other in others if other.rejected[node])
-        return f"{what} leaves only {names}, which {join_phrases(list(wrong))}"
+        return f"{selector} leaves only {names}, which {join_phrases(list(wrong))}"
     where = f"only {names}" if names is not None else f"{count:,} of {len(evaluation.cluster):,} nodes"
-    return f"{what} leaves {where}; there {_wrong(others, selected)}"
+    return f"{selector} leaves {where}; there {_wrong(others, selected)}"
 
 
 def _complaint(evaluation: Evaluation, reason: BarringReason, node: int) -> str:

@@ -1,6 +1,6 @@
 """Features used by the input that are not modeled.
 
-What one plugin leaves out, the plugin declares (`Plugin.not_modelled`); what the snapshot lacks is declared by its
+Plugins declare the features that they leave out (`Plugin.not_modelled`). Data that a snapshot lacks is declared by its
 reader: `Plugin.gaps`, admission's `gaps`, and `assume` of a `World` or a `Cluster`.
 """
 

@@ -132,7 +132,7 @@ def _sorts(world: World, workload: WorkloadName) -> Mapping[Hashable, Pod]:
 
 
 def _declarations(world: World, pod: Pod) -> tuple[SpreadRules, PodConstraints] | None:
-    """The constraints in force and how they are counted, None where the pod's scheduler does not spread."""
+    """Rules and constraints in force; None if the pod's scheduler does not spread."""
     scheduled = world.surroundings.scheduler_of(pod)
     plugins = scheduled[1].running if scheduled is not None else []
     plugin = next((running for running in plugins if isinstance(running, PodTopologySpread)), None)
@@ -401,8 +401,9 @@ def search(start: Attempt, pods: Sequence[Evictable]) -> tuple[Attempt, dict[int
 
 
 def _reach(start: Attempt, group: Sequence[int], pods: Sequence[Evictable]) -> tuple[Attempt, Counter[str]]:
-    """Result of evicting again and again the first pod that helps the group and worsens no other; the start where
-    that does not reach it, and why.
+    """Attempt after evicting, step by step, the first pod that helps the group and worsens no other.
+
+    If that does not reach the group: the start, with the faults.
     """
     attempt = start
     while attempt.need_of(group)[0]:
@@ -426,7 +427,7 @@ def _reach(start: Attempt, group: Sequence[int], pods: Sequence[Evictable]) -> t
 
 
 def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Evictable]) -> list[Evictable]:
-    """Candidates in domains above their allowed final size come first, the fullest domain first, before all others."""
+    """Sort candidates: the ones in domains above their allowed final size first, and the fullest domain first."""
     violated = frozenset(position for position in group if attempt.needs[position].moves)
     aim = attempt.aim
 

@@ -1,7 +1,7 @@
 """Possible changes for a pod that fits nowhere: each kind is a row of `FAMILIES`.
 
 Constraints are changed whatever rejects the pod now: a hard constraint also says which nodes the others count. Labels
-and taints that say what a machine is, such as its zone, its name or that it is spot, are left as they are, and so are
+and taints that describe a machine, such as its zone, its name or that it is spot, are left as they are, and so are
 taints that describe a node's state: these return as long as the state lasts. No nodes are added in domains that broke
 down: the same cause would affect new ones.
 """
@@ -431,7 +431,7 @@ def _in_units(amount: int, resource: str) -> Quantity:
 
 
 def _holes(stuck: StuckPod, resource: str, own: int, beside: int) -> list[int]:
-    """The free amounts on nodes after ``beside``, which the pod's other containers request; finally almost nothing."""
+    """Free amounts on nodes less ``beside``, the requests of the pod's other containers; finally the least amount."""
     holes = np.unique(free(stuck.evaluation.cluster, resource)) - beside
     fitting = [*holes[(holes > 1) & (holes < own)][::-1].tolist(), 1]
     return fitting if own > 1 else []
@@ -613,7 +613,7 @@ def _is_down(node: Node) -> bool:
 
 
 def _into_closed_domains(stuck: StuckPod, failed: Set[Domain]) -> Iterator[Ladder]:
-    """For domains in which every node, and so its copies, is tainted: copies of a node from elsewhere."""
+    """Copies of a node from elsewhere, for domains with only tainted nodes: their copies would be tainted too."""
     is_open = {node.metadata.name: _is_open(stuck, node) and not _is_down(node) for node in stuck.nodes}
     template = next((node.metadata.name for node in stuck.nearest_first() if is_open[node.metadata.name]), None)
     keys = dict.fromkeys(own.counted.constraint.topology_key for own in stuck.own_constraints)
@@ -630,7 +630,7 @@ def _into_closed_domains(stuck: StuckPod, failed: Set[Domain]) -> Iterator[Ladde
 
 
 def _beside_volumes(stuck: StuckPod, failed: Set[Domain]) -> Iterator[Ladder]:
-    """Copies of a machine from elsewhere where the pod's volumes are, and no machine is."""
+    """Copies of a node from elsewhere, for domains with volumes of the pod but no usable node."""
     nodes = [node for node in stuck.nearest_first() if _is_open(stuck, node) and not _is_down(node)]
     for volume in placed_volumes(stuck.evaluation) if nodes else ():
         for value in () if volume.key == HOSTNAME else volume.values:
