@@ -274,9 +274,7 @@ class PreparedPod:
         return {node: tuple(kinds) for node, kinds in kinds_on.items()}
 
     def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
-        """Verdicts on every node by plugin; a plugin that rejects the pod rejects all nodes, one that skips is left
-        out.
-        """
+        """Verdicts on every node by plugin: rejects all nodes if its PreFilter rejects the pod; absent if it skips."""
         everywhere = np.ones(len(self.cluster), dtype=np.bool_)
         judged: dict[str, Verdicts] = {}
         for plugin in plugins:

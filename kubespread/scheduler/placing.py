@@ -52,9 +52,7 @@ _FEW = 16
 
 
 class OnNodeAnswers(Forking):
-    """Rejections and scores by plugins that judge single nodes, for one pod or all pods that these
-    cannot distinguish.
-    """
+    """Rejections and scores by plugins that judge single nodes, for all pods that these cannot distinguish."""
 
     _copied = ("_copies", "_levels", "_changed", "_unjudged", "_rejects", "_points")
 
@@ -316,9 +314,7 @@ def smallest_name(cluster: Cluster, _result: SearchResult, equals: Positions) ->
 
 
 def first_in_heap(cluster: Cluster, result: SearchResult, equals: Positions) -> int:
-    """Pick kube-scheduler's choice: the first in its heap of the found nodes, listed zone by zone from where the search
-    began.
-    """
+    """Pick kube-scheduler's choice: the first in its heap, filled zone by zone from where the search began."""
     fitting = cluster.nodes.visited_among(result.feasible)
     place = fitting[cluster.nodes.visiting_rank[equals]] - 1
     if result.first:

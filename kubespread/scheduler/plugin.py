@@ -1,8 +1,8 @@
 """The interface of plugins: prepared once for a pod, updated as the cluster changes, and judging all nodes at once.
 
 A plugin's judgment depends on what the type of its state says: nothing that moves (`FixedState`), what a node itself
-holds (`OnNodeState`), or counts over many nodes (`CountingState`). A `Specification` beside the plugin declares
-its extension points and arguments.
+holds (`OnNodeState`), or counts over many nodes (`CountingState`). A `Specification` beside the plugin declares its
+extension points and arguments.
 
 Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, PreFilterPlugin, FilterPlugin, PostFilterPlugin,
     PreScorePlugin, ScorePlugin, Plugin
@@ -317,9 +317,7 @@ class CountingState(Forking, State):
         return False
 
     def carry_over(self, cluster: Cluster, moves: Moves) -> Self | None:
-        """Copy for ``cluster``, the result of ``moves`` and possibly changed nodes; None if it may read a changed part
-        of them.
-        """
+        """Copy for ``cluster`` after ``moves`` and changes of nodes; None if it may read a changed part of nodes."""
         return None
 
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:

@@ -3,7 +3,7 @@
 What numbers mean, everywhere in the scheduler:
 
 - *node*, *position*: a node's index in the snapshot's order (`Nodes`); every column over nodes is in this order.
-- *place*: the index of something among those given, such as a node of ``nodes: Positions``.
+- *place*: the index of something in an argument, such as of a node in ``nodes: Positions``.
 - *kind*: the number of a `PodKind` in the cluster's `KindTable`; pods of one kind are alike to every plugin.
 - *code*: a distinct value of one label key (`LabelColumn`), which is a domain where the key is a topology key; ABSENT
   (-1) at nodes without the label. Codes of different keys are unrelated.

@@ -229,9 +229,7 @@ class Cluster:
         )
 
     def undecided_claims(self, pod: Pod) -> list[str]:
-        """The pod's claims, existing or to be created, with a class that was not listed and decides
-        how they are bound.
-        """
+        """The pod's claims, existing or to be created, with an unlisted class that decides how they are bound."""
         if self.objects.knows(StorageClass):
             return []
         claims = {name: self.storage.claim(pod, name) for name in claim_names(pod)}

@@ -1,8 +1,8 @@
 """The pods that run on a cluster's nodes, and their resource usage. A value: a change makes another one.
 
 The pods with claims on devices that came and went since the snapshot, in order. Which devices a pod got depends on what
-was free when it came. So the order of events is part of a cluster; DynamicResources derives the rest from it
-when needed.
+was free when it came. So the order of events is part of a cluster; DynamicResources derives the rest from it when
+needed.
 """
 
 from __future__ import annotations

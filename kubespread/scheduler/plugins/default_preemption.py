@@ -1,7 +1,7 @@
 """DefaultPreemption: which node would be nominated, and which of its pods would be evicted.
 
-Where the scheduler starts at a random node, this starts at the first by name. The
-caller's `Turns` decide between equal nodes, and between equal pods.
+Where the scheduler starts at a random node, this starts at the first by name. The caller's `Turns` decide between equal
+nodes, and between equal pods.
 
 Source: pkg/scheduler/framework/preemption/preemption.go, Preempt, DryRunPreemption, pickOneNodeForPreemption,
     findCandidates
@@ -277,9 +277,7 @@ class _DryRuns:
 def _selecting(
     budgets: Budgets, *, honors_empty: bool
 ) -> Iterator[tuple[PodDisruptionBudget, Callable[[dict[str, str]], bool]]]:
-    """Budgets with their selectors; an absent or malformed one selects nothing, and an empty one where it is not
-    honored.
-    """
+    """Budgets that select pods, with their selectors; an empty selector selects pods only if it is honored."""
     for budget in budgets:
         try:
             selector = from_label_selector(budget.spec.selector)

@@ -314,9 +314,7 @@ class InterPodAffinityState(CountingState):
         return least(fitting), greatest(fitting)
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        """Stretch scores from 0 for the least feasible node to 100 for the greatest, dividing before multiplying, as in
-        Go.
-        """
+        """Stretch scores to 0..100 between the feasible extremes, dividing before multiplying, as Go does."""
         least, greatest = extent
         if least == greatest:
             return np.zeros(len(raw), dtype=np.int64)

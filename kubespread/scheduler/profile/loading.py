@@ -349,7 +349,7 @@ def with_sorted_keys(data: Any) -> Any:
 
 
 def _check_version(data: Any, version: KubeVersion) -> dict[str, Any]:
-    """Return the file if this release reads its kind and version. Raises ConfigurationError."""
+    """The file, of a kind and a version that this release reads. Raises ConfigurationError."""
     if not isinstance(data, dict) or not data.get("kind"):
         raise ConfigurationError(FieldFault("kind", f"expected {KIND}, found nothing"))
     for name, expected in (("kind", KIND), ("apiVersion", _V1)):

@@ -281,9 +281,7 @@ HANDOVERS = (
     Handover("PodTopologySpread", Point.PRE_SCORE, (Point.SCORE,)),
     Handover("InterPodAffinity", Point.PRE_SCORE, (Point.SCORE,)),
 )
-"""Handovers of plugins: pods fail in a profile that runs a plugin where it reads its state, and not
-where it writes it.
-"""
+"""Handovers of plugins; pods fail in a profile that runs the point that reads, and not the one that writes."""
 
 
 def unwritten_states(profile: Profile) -> dict[tuple[str, Point], Point]:

@@ -127,9 +127,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
     taint_rules: tuple[api.DeviceTaintRule, ...] = ()
     """Rules that select it, and rules without any selector."""
     exposes_sharing: bool = False
-    """True if selectors see that it allows several allocations; scores, and an allocator that knows no shares, hide
-    this.
-    """
+    """True if selectors see that it allows several allocations; scores and older allocators hide this."""
     _answers: dict[str, bool | str] = field(default_factory=dict)
     """Answers by expression; for one that failed only the text: an error keeps every value on its way."""
 
@@ -388,9 +386,7 @@ class Inventory:
         return self._pools[view_key]
 
     def _pool(self, numbers: Sequence[int], unreached: frozenset[DeviceID]) -> Pool | None:
-        """Part of a pool that a node reaches; None where all of it is outdated, even if its replacement is not for the
-        node.
-        """
+        """Part of a pool that a node reaches; None if all of it is outdated, even if the node lacks its successor."""
         specs = [self._slices[number].spec for number in numbers]
         pool_id = specs[0].driver, specs[0].pool.name
         generation = max(spec.pool.generation for spec in specs)

@@ -158,9 +158,7 @@ class DeviceLedger(Struct):
         self._changed[key] = replace(status, consumers=status.consumers + 1)
 
     def release(self, key: ClaimKey, claim: ResourceClaim, *, entirely: bool = False) -> None:
-        """Record that a pod stops using a claim, or that the claim goes ``entirely``; the last one leaves it
-        unallocated.
-        """
+        """Record that a pod stops using a claim, or that it goes ``entirely``; the last user frees its devices."""
         status = self.status(key, claim)
         consumers = 0 if entirely else max(0, status.consumers - 1)
         if consumers == 0 and status.allocation is not None:

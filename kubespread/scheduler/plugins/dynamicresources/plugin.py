@@ -118,7 +118,7 @@ class DynamicResourcesState(ScaledToHighest, CountingState):
         return self._scores.copy()
 
     def frees_a_claim(self, filtered: Mask) -> bool:
-        """True if PostFilter deallocates a claim: only this pod uses it, and a ``filtered`` node cannot."""
+        """True if PostFilter deallocates a claim: only this pod uses it, and some ``filtered`` node cannot reach it."""
         self._bring_up_to_date()
         row = self._table.get(NOT_AVAILABLE)
         elsewhere = set[ClaimKey]()

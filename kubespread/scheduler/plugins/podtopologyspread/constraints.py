@@ -270,18 +270,14 @@ def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> Mask:
 
 
 def counted_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgment:
-    """Kinds of pods that a constraint counts: in the candidate's namespace, matched by the
-    selector, not terminating.
-    """
+    """Kinds of pods that a constraint counts: selected, in the candidate's namespace, not terminating."""
     if not constraint.counts_pods:
         return KindJudgment(cluster.kinds, lambda kind: False, among=lambda: ())
     return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=False)
 
 
 def pretended_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgment:
-    """Kinds of pods that a constraint counts in a dry run: terminating pods too, and all for a selector without
-    requirements.
-    """
+    """Kinds of pods that a constraint counts in a dry run: terminating pods too, and all for an empty selector."""
     return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=True)
 
 

@@ -298,9 +298,7 @@ class PodTopologySpread(Plugin, frozen=True):
         return not (pod.spec.topology_spread_constraints or self.defaults.constraints)
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        """Yield a gap if Services, or the pod's controller, are unknown, from which default constraints take their
-        selector.
-        """
+        """Yield gaps for unknown Services or controllers, from which default constraints take their selector."""
         if pod.spec.topology_spread_constraints or not self.defaults.constraints:
             return
         if pod.metadata.labels:
