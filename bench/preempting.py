@@ -1,4 +1,4 @@
-"""`explain --preemption` for a pod that fits nowhere: where evicting helps, and where every node is tried in vain."""
+"""`explain` for a pod that fits nowhere: where evicting helps, and where every node is tried in vain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RUNS = 3
 
 
 def preempting() -> None:
-    print(f"explain --preemption, {PODS_PER_NODE} pods a node, after loading, median of {RUNS} runs")
+    print(f"explain, {PODS_PER_NODE} pods a node, after loading, median of {RUNS} runs")
     for nodes, target in ((1_000, 1.0), (5_000, 0.8)):
         objects = [*cluster(nodes), *_surroundings()]
         _report(nodes, "some pods must go", Snapshot.from_objects(objects), target)
@@ -23,7 +23,7 @@ def preempting() -> None:
 
 def _report(nodes: int, case: str, snapshot: Snapshot, target: float) -> None:
     candidate = deployment(cpu="30", priorityClassName=HIGH)
-    took = seconds(partial(kubespread.explain, snapshot, candidate, preemption=True), RUNS)
+    took = seconds(partial(kubespread.explain, snapshot, candidate), RUNS)
     print(f"  {nodes:>6,} nodes, {case:<24}{took:7.2f} s   {against(took, target, 's')}")
 
 

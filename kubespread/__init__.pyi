@@ -51,7 +51,6 @@ def explain(
     namespace: str | None = None,
     name: str | None = None,
     set: Sequence[str] = (),
-    preemption: bool = False,
     nodes: Sequence[str] = (),
     with_pods: bool = False,
     why_here: bool = False,
@@ -68,7 +67,6 @@ def explain(
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
-    - ``preemption``: When no node fits, predict what preemption would do.
     - ``nodes``: Explain this node in full, in sentences.
     - ``with_pods``: List the matching pods of each domain.
     - ``why_here``: Show why the node of a running pod won: scores in today's cluster without the pod.

@@ -131,7 +131,6 @@ class Question:
             kubespread.Snapshot.from_objects(objects),
             f"pod/{metadata['name']}" if stored else self.pod,
             self.scheduler,
-            preemption=self.row.get("preemption", False),
             **stored,
         )
 

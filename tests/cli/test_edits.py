@@ -131,7 +131,7 @@ def test_options_stand_under_the_heading_of_their_group() -> None:
         for option in (
             "-f, --filename",
             "--kube-version",
-            "--preemption",
+            "--scheduler-config",
             "-o, --output",
             "-q, --quiet",
             "-S, --snapshot",
@@ -140,7 +140,7 @@ def test_options_stand_under_the_heading_of_their_group() -> None:
     assert of == {
         "-f, --filename": "Manifests",
         "--kube-version": "Scheduler",
-        "--preemption": "Scheduler",
+        "--scheduler-config": "Scheduler",
         "-o, --output": "Output",
         "-q, --quiet": "Output",
         "-S, --snapshot": "Cluster",

@@ -289,7 +289,7 @@ def check_replicas(objects: list[Data]) -> None:
 def next_fits(objects: list[Data], options: tuple[str, ...], name: str) -> bool:
     """Whether one pod more has a node, at others' cost too."""
     settings, edits = parts(options)
-    report = kubespread.explain(snapshot_of(objects, *edits), f"deploy/{name}", set=settings, preemption=True)
+    report = kubespread.explain(snapshot_of(objects, *edits), f"deploy/{name}", set=settings)
     return report.schedulable or (report.preemption is not None and bool(report.preemption.victims))
 
 

@@ -14,7 +14,7 @@ SNAPSHOT = kubespread.Snapshot.from_objects([node("n1", zone="a"), node("n2", zo
 ANSWERS: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "nothing but a pod": (lambda: kubespread.explain(SNAPSHOT, pod("new")), {}),
     "what is asked for as it would be anyway is not told": (
-        lambda: kubespread.explain(SNAPSHOT, pod("new"), preemption=False),
+        lambda: kubespread.explain(SNAPSHOT, pod("new"), with_pods=False),
         {},
     ),
     "fields that are set": (lambda: kubespread.explain(SNAPSHOT, pod("new"), set=["cpu=1"]), {"set": ["cpu=1"]}),

@@ -115,7 +115,7 @@ def test_whom_preemption_spares(case: str) -> None:
         protects,
     ]
     candidate = pod(priority=10, requests={"cpu": "1"})
-    freed = [ask(objects, candidate, preemption=True, kube_version=each).preemption for each in (BEFORE, AFTER)]
+    freed = [ask(objects, candidate, kube_version=each).preemption for each in (BEFORE, AFTER)]
     assert [preemption and preemption.node for preemption in freed] == [before, since]
 
 

@@ -14,15 +14,10 @@ MISSING = f"{SKEWED} (missing required label)"
 
 
 def ask(
-    objects: list[Data],
-    pod: Data,
-    config: str | None = None,
-    *,
-    preemption: bool = False,
-    kube_version: str | None = None,
+    objects: list[Data], pod: Data, config: str | None = None, *, kube_version: str | None = None
 ) -> kubespread.ExplainReport:
     scheduler = kubespread.Scheduler(config=config, kube_version=kube_version)
-    return kubespread.explain(kubespread.Snapshot.from_objects(objects), pod, scheduler, preemption=preemption)
+    return kubespread.explain(kubespread.Snapshot.from_objects(objects), pod, scheduler)
 
 
 def with_args(plugin: str, **args: Any) -> str:

@@ -148,7 +148,7 @@ def test_before_1_36_taints_of_devices_do_not_count() -> None:
 )
 def test_a_claim_that_nobody_uses_is_given_up_where_no_node_is_left(claim: Data, text: str) -> None:
     nodes = [node("n1"), node("n2", taints=[taint("closed")])]
-    report = ask([*nodes, GPU, claim], using(claims=("c",), priority=7), preemption=True, kube_version="1.36")
+    report = ask([*nodes, GPU, claim], using(claims=("c",), priority=7), kube_version="1.36")
     assert report.preemption is not None
     assert str(report.preemption.tail).partition(", preemption: ")[0] == text
 

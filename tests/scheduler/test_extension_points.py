@@ -162,7 +162,7 @@ def test_post_filters_speak_in_their_own_order() -> None:
     plugins = {"postFilter": on("DefaultPreemption")}
     scheduler = kubespread.Scheduler(config=json.dumps(config(plugins)), kube_version="1.36")
     snapshot = kubespread.Snapshot.from_objects([node("a", taints=[taint("k")])])
-    report = kubespread.explain(snapshot, pod(), scheduler, preemption=True)
+    report = kubespread.explain(snapshot, pod(), scheduler)
     assert report.preemption is not None
     assert report.preemption.tail == (
         "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling., no new claims to deallocate"
@@ -186,7 +186,7 @@ def test_dynamic_resources_knows_of_a_rejection_at_or_behind_it(where: str) -> N
         "spec": {},
     }
     plugins = {"preFilter": on("DynamicResources")} if where == "before" else {}
-    report = ask([node("a"), claims], pods[where], json.dumps(config(plugins)), preemption=True)
+    report = ask([node("a"), claims], pods[where], json.dumps(config(plugins)))
     assert report.preemption is not None
     assert (report.preemption.tail != "not found") == REACHED[where]
 

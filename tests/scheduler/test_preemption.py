@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kubespread
 from tests.builders import node, pod
+from tests.cli.support import run
 from tests.scheduler.asking import with_args
 
 Data = dict[str, Any]
 
 
 def ask(candidate: Data, *objects: Data) -> Data:
-    report = kubespread.explain(kubespread.Snapshot.from_objects(objects), candidate, preemption=True)
+    report = kubespread.explain(kubespread.Snapshot.from_objects(objects), candidate)
     assert report.preemption is not None
     found = report.to_dict()["preemption"]
     assert isinstance(found, dict)
@@ -43,11 +46,9 @@ def small(name: str) -> Data:
     return node(name, cpu="4")
 
 
-def test_it_is_answered_only_when_asked_and_when_nothing_fits() -> None:
-    full = kubespread.Snapshot.from_objects([small("n1"), running("a", "n1", "4")])
+def test_it_is_answered_only_where_nothing_fits() -> None:
     free = kubespread.Snapshot.from_objects([small("n1")])
-    assert kubespread.explain(full, wanting("4")).preemption is None
-    assert kubespread.explain(free, wanting("4"), preemption=True).preemption is None
+    assert kubespread.explain(free, wanting("4")).preemption is None
 
 
 def test_priority_comes_from_the_snapshots_classes() -> None:
@@ -86,10 +87,7 @@ def test_the_profile_says_who_is_asked(plugins: str, tail: str | None, tail_in_1
     )
     for version, said in (("1.37", tail), ("1.36", tail_in_1_36)):
         report = kubespread.explain(
-            snapshot,
-            pod(requests={"cpu": "1"}, priority=7),
-            kubespread.Scheduler(config, kube_version=version),
-            preemption=True,
+            snapshot, pod(requests={"cpu": "1"}, priority=7), kubespread.Scheduler(config, kube_version=version)
         )
         assert report.preemption is not None
         assert (report.preemption.node, report.preemption.tail, report.not_modelled) == (None, said, ())
@@ -100,7 +98,6 @@ def test_a_pod_with_claims_hears_so_up_to_1_36() -> None:
         kubespread.Snapshot.from_objects([node("n1", cpu="1")]),
         pod(requests={"cpu": "2"}, priority=7, resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "t"}]),
         kubespread.Scheduler(kube_version="1.36"),
-        preemption=True,
     )
     assert report.preemption is not None
     assert (
@@ -116,7 +113,28 @@ def test_the_search_ends_with_enough_candidates(given: Data, nominated: str) -> 
     full = [small("a"), running("x", "a", "4", 5), small("b"), running("y", "b", "4", 1)]
     config = with_args("DefaultPreemption", **given)
     report = kubespread.explain(
-        kubespread.Snapshot.from_objects(full), wanting("4"), kubespread.Scheduler(config=config), preemption=True
+        kubespread.Snapshot.from_objects(full), wanting("4"), kubespread.Scheduler(config=config)
     )
     assert report.preemption is not None
     assert report.preemption.node == nominated
+
+
+@pytest.mark.parametrize(
+    ("victim", "sentence", "command"),
+    [
+        pytest.param(0, "preemption could free n1 by evicting default/a", "simulate", id="of lower priority"),
+        pytest.param(10, None, "explain", id="of the same"),
+    ],
+)
+def test_explain_says_which_preemption_makes_room(
+    victim: int, sentence: str | None, command: str, tmp_path: Path
+) -> None:
+    cluster, candidate = tmp_path / "cluster.json", tmp_path / "pod.json"
+    cluster.write_text(json.dumps({"kind": "List", "items": [small("n1"), running("a", "n1", "4", victim)]}))
+    candidate.write_text(json.dumps(wanting("4")))
+    shown = run("explain", candidate, "-S", cluster, terminal=200, env={"NO_COLOR": "1"})
+    lines = shown.out.splitlines()
+    assert shown.code == 1
+    assert lines[0] == "No: 0 of 1 node fit"
+    assert [line for line in lines if line.startswith("preemption")] == ([] if sentence is None else [sentence])
+    assert [line.split()[2] for line in lines if line.startswith("next: ")] == [command]

@@ -149,7 +149,7 @@ def test_before_1_24_nodes_that_fit_are_listed_by_name_without_scores() -> None:
 def test_the_preemption_text_by_version(version: str, tail: str | None) -> None:
     snapshot = kubespread.Snapshot.from_objects([node("n", cpu="1")])
     report = kubespread.explain(
-        snapshot, pod(requests={"cpu": "2"}, priority=5), kubespread.Scheduler(kube_version=version), preemption=True
+        snapshot, pod(requests={"cpu": "2"}, priority=5), kubespread.Scheduler(kube_version=version)
     )
     assert report.preemption is not None
     assert report.preemption.tail == tail

@@ -56,7 +56,7 @@ def in_order_of(other: kubespread.Snapshot, snapshot: kubespread.Snapshot) -> ku
 
 def answer(snapshot: kubespread.Snapshot, pod: Any, namespace: str, case: Data) -> Any:
     scheduler = kubespread.Scheduler(config=case.get("config"))
-    return judgment(kubespread.explain(snapshot, pod, scheduler, preemption=True, namespace=namespace))
+    return judgment(kubespread.explain(snapshot, pod, scheduler, namespace=namespace))
 
 
 def judgment(report: kubespread.ExplainReport) -> Any:

@@ -31,7 +31,7 @@ def answers(name: str) -> dict[str, Any]:
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
     steps = [{"cordon": "kubernetes.io/hostname=n1", "name": name}, {"delete-pods": "foo=bar", "name": f"then{name}"}]
     return {
-        "explain": kubespread.explain(cluster, web, preemption=True),
+        "explain": kubespread.explain(cluster, web),
         "simulate": [kubespread.simulate(cluster, web, 3)] * 2,
         "compare": kubespread.compare(
             kubespread.Side(cluster, web), kubespread.Side(cluster, pod(nodeSelector={"x": "y"}))

@@ -227,14 +227,12 @@ def _explained(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.
     (candidate, *_), cluster = resolve(snapshot, [pod], scheduler, surroundings)
     profile = scheduler.profile_for(candidate.pod.spec.scheduler_name, candidate.surroundings.version)
     # As kubespread.explain does, but for its advice: that is not recorded, and takes as long as all the rest.
-    report = explain_pod(
-        cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=case.get("preempt", False)
-    ).to_dict()
+    report = explain_pod(cluster, candidate.pod, profile, candidate.notes, candidate.admission).to_dict()
     return {
         "fitError": report["message"],
         "nominated": report["nominated"],
         "nodes": {node["name"]: _node(node) for node in report["nodes"]},
-        "preemption": _preemption(report["preemption"]),
+        "preemption": _preemption(report["preemption"]) if case.get("preempt") else None,
         "isRandom": any("names one at random" in said for said in report["notModelled"]),
     }
 

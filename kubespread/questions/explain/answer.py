@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -35,11 +35,10 @@ from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.cluster.nodes import nodes_to_find
-from kubespread.scheduler.evaluation import Evaluation, evaluate, has_lower, preempt
+from kubespread.scheduler.evaluation import Evaluation, evaluate, preempt
 from kubespread.scheduler.plugin import Code, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, Shares, SoftConstraint, SpreadState
 from kubespread.scheduler.profile.profile import Profile, framework, post_filters
-from kubespread.wording import Decisive
 from kubespread.world.store.pod_book import key_of
 
 if TYPE_CHECKING:
@@ -100,7 +99,6 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         candidate,
         cluster,
         scene,
-        preemption=question.preemption,
         pods=question.with_pods or bool(question.nodes),
         revise=reviser(candidate),
         edits=QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload),
@@ -122,7 +120,7 @@ def _fix(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene
     judged = judge(question, candidate, cluster, scene)
     stuck = judged.stuck
     evaluation = None if stuck is None else stuck.evaluation
-    report = answer_of(candidate, cluster, scene, preemption=question.preemption, evaluation=evaluation)
+    report = answer_of(candidate, cluster, scene, evaluation=evaluation)
     changes = judged.advice if stuck is None else find_changes(stuck, judged.goal, question, candidate)
     return msgspec.structs.replace(
         report,
@@ -164,7 +162,6 @@ def answer_of(
     cluster: Cluster,
     scene: Scene,
     *,
-    preemption: bool = False,
     pods: bool = False,
     revise: Revise | None = None,
     edits: QuestionEdits = _NOTHING,
@@ -178,7 +175,6 @@ def answer_of(
         candidate.admission,
         source=scene.source,
         gaps=lambda: gaps_of(candidate, cluster),
-        preemption=preemption,
         pods=pods,
         revise=revise,
         edits=edits,
@@ -205,7 +201,6 @@ def explain_pod(
     *,
     source: ClusterReference | None = None,
     gaps: Callable[[], tuple[str, ...]] = tuple,
-    preemption: bool = False,
     pods: bool = False,
     revise: Revise | None = None,
     edits: QuestionEdits = _NOTHING,
@@ -249,21 +244,13 @@ def explain_pod(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included_nodes.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(sorted(nodes, key=by_score)),
-        notes=(*notes, *(() if preemption else _preemption_note(evaluation, profile))),
+        notes=tuple(notes),
         advice=None if revise is None else advice_on_constraints(evaluation, version, revise, edits),
         preemption=judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), version)
-        if preemption and evaluation.fits_nowhere
+        if evaluation.fits_nowhere
         else None,
         gaps=gaps(),
     )
-
-
-def _preemption_note(evaluation: Evaluation, profile: Profile) -> Iterator[str]:
-    """Yield a sentence on preemption, if it would make room for the pod."""
-    if evaluation.fits_nowhere and has_lower(evaluation.cluster, evaluation.pod):
-        report = judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), profile.version)
-        if report.node is not None:
-            yield Decisive(report.sentence)
 
 
 def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:

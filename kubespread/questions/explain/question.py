@@ -55,9 +55,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     outputs = {"wide": "", "name": "prints the nodes that fit, best first"}
     by_place = "pods"
 
-    preemption: Annotated[bool, Option("When no node fits, predict what preemption would do.", heading="Scheduler")] = (
-        False
-    )
     nodes: Annotated[
         tuple[str, ...], Option("Explain this node in full, in sentences.", ("--node",), "NAME", says={_SHOWN: "nodes"})
     ] = ()
@@ -102,7 +99,9 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
             if report.waiting_fit == 0:
                 pod = report.waiting[0]
                 return commands.of_workload("explain", WorkloadName("Pod", pod.namespace, pod.name))
-            return self.ask(commands, "simulate") if report.schedulable else self.ask(commands, "explain", "--fix")
+            makes_room = report.preemption is not None and report.preemption.node is not None
+            is_placed = report.schedulable or makes_room
+            return self.ask(commands, "simulate") if is_placed else self.ask(commands, "explain", "--fix")
         first = next(iter(report.advice.enough if report.advice is not None else ()), None)
         options = (option.partition(" ") for option in (() if first is None else first.options))
         words = [f"{name}{blank}{quote(value)}" for name, blank, value in options]

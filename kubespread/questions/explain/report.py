@@ -134,7 +134,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     nominated: str | None = None
     """Node that an earlier preemption reserved, which the pod gets without a search; ``nodes`` ignores that."""
     preemption: PreemptionReport | None = None
-    """Only if asked for, and only if no node fits."""
+    """Null if some node fits."""
     advice: Advice | None = None
     """Changes tried to make the pod fit: to its own constraints, or with ``--fix`` of all kinds and for all replicas;
     null if none were tried.
@@ -226,7 +226,8 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
 
 def side_remarks(report: ExplainReport) -> list[str]:
     """Sentences on the one cause, kube-scheduler's message, preemption, sampling, and changes to constraints."""
-    preempting = None if report.preemption is None else report.preemption.sentence
+    preemption = report.preemption
+    preempting = None if preemption is None or preemption.node is None else preemption.sentence
     sentences = (report.conclusion, report.message, preempting, _sampling(report))
     return [sentence for sentence in (*sentences, *_advice(report.advice)) if sentence]
 
