@@ -168,7 +168,7 @@ def replicas_of(
     return replicas_called(names, candidate.pod, candidate.object, cluster.objects)
 
 
-def told_apart(
+def distinct_replicas(
     candidate: Candidate, replicas: Replicas, cluster: Cluster, beside: Iterable[Pod] = ()
 ) -> Replicas | None:
     """``replicas`` if claims of their own or counted labels make them schedule unlike copies of one pod, else None."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubespread.questions.causes.bars import meant_key
+from kubespread.questions.causes.bars import similar_key
 
 KNOWN = [
     "kubernetes.io/hostname",
@@ -40,12 +40,12 @@ KNOWN = [
     ],
 )
 def test_a_key_stands_for_one_that_names_the_same_thing(key: str, meant: str) -> None:
-    assert meant_key(key, KNOWN) == meant
+    assert similar_key(key, KNOWN) == meant
 
 
 def test_a_region_is_never_taken_for_a_zone() -> None:
-    assert meant_key("topology.kubernetes.io/region", ["topology.kubernetes.io/zone"]) == ""
+    assert similar_key("topology.kubernetes.io/region", ["topology.kubernetes.io/zone"]) == ""
 
 
 def test_the_labels_of_kubernetes_come_before_others() -> None:
-    assert meant_key("zone", ["example.com/zone", "topology.kubernetes.io/zone"]) == "topology.kubernetes.io/zone"
+    assert similar_key("zone", ["example.com/zone", "topology.kubernetes.io/zone"]) == "topology.kubernetes.io/zone"

@@ -32,7 +32,7 @@ from kubespread.questions.audit.standing import (
     missing,
     scheduled_by_others,
 )
-from kubespread.questions.causes.own_pods import is_meant, missing_them, nearest
+from kubespread.questions.causes.own_pods import is_intended, mismatch_of, nearest
 from kubespread.questions.scene import Scene
 from kubespread.questions.workloads_asked import Selection, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
@@ -341,9 +341,9 @@ class _WorkloadAudit:
                 for pod in self._world.cluster.running.pods
                 if pod.metadata.namespace == namespace and selector.matches(pod.metadata.labels)
             ]
-            if not is_meant(declared, others, counts_own=counts_own):
+            if not is_intended(declared, others, counts_own=counts_own):
                 labels, select = template.metadata.labels, nearest(selector, template.metadata.labels) or None
-                why, key = missing_them(selector, labels), declared.topology_key
+                why, key = mismatch_of(selector, labels), declared.topology_key
                 yield make_finding("missesOwnPods", why, key, select=select, pods=self._standing.replicas)
 
     def _uncounted_nodes(

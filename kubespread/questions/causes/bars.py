@@ -116,10 +116,10 @@ _SHORT = 3
 
 def near_key(key: str, nodes: Nodes) -> str:
     """Node label similar to ``key``, which no node has; empty if none is."""
-    return meant_key(key, dict.fromkeys(label for node in nodes.objects for label in node.metadata.labels))
+    return similar_key(key, dict.fromkeys(label for node in nodes.objects for label in node.metadata.labels))
 
 
-def meant_key(key: str, keys: Iterable[str]) -> str:
+def similar_key(key: str, keys: Iterable[str]) -> str:
     """The one of ``keys`` that is ``key`` with another prefix, an older name or a typo; empty if none is. Kubernetes'
     own keys come first.
     """

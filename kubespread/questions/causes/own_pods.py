@@ -27,14 +27,14 @@ from kubespread.scheduler.plugins.volumes.filters import NO_ZONE, VolumeRestrict
 from kubespread.wording import count_of, verb_of
 
 
-def is_meant(written: TopologySpreadConstraint, others: Sequence[Pod], *, counts_own: bool) -> bool:
+def is_intended(written: TopologySpreadConstraint, others: Sequence[Pod], *, counts_own: bool) -> bool:
     """True if a constraint counts ``others`` on purpose, not as a copy of theirs; ``counts_own`` if another one counts
     its own pods.
     """
     return bool(others) and (counts_own or all(written not in pod.spec.topology_spread_constraints for pod in others))
 
 
-def missing_them(selector: Selector, labels: Mapping[str, str]) -> str:
+def mismatch_of(selector: Selector, labels: Mapping[str, str]) -> str:
     """Phrase for how a selector misses the pod's labels: ``the selector app=web misses the pod's own labels (app is
     api)``, or ``no label tier``.
     """

@@ -254,8 +254,8 @@ def _way_out(goal: _PlaceAll, search: SharedSearch, edits: QuestionEdits) -> Rem
     trial, placed = goal.trial, goal.trial.placement
     if trial.subject.is_daemon or placed.unplaced is None or not len(trial.cluster):
         return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
-    told_apart, version = trial.subject.told_apart is not None, trial.subject.profile.version
-    stuck = StuckPod(placed.unplaced, version, placed.pending, placed.count, edits=edits, told_apart=told_apart)
+    are_distinct, version = trial.subject.distinct_replicas is not None, trial.subject.profile.version
+    stuck = StuckPod(placed.unplaced, version, placed.pending, placed.count, edits=edits, are_distinct=are_distinct)
     least, why_none = search.least(goal, stuck)
     if least is None:
         return Remedy(text=why_none)

@@ -187,7 +187,7 @@ class Case(Struct, frozen=True, dict=True):
         }
         shared = (objects.find(PersistentVolumeClaim, name, pod.metadata.namespace) for name in names)
         is_exclusive = any(claim is not None and is_for_one_pod(claim) for claim in shared)
-        return IN_USE.reasons[0] if is_exclusive and self.subject.told_apart is None else ""
+        return IN_USE.reasons[0] if is_exclusive and self.subject.distinct_replicas is None else ""
 
     @cached_property
     def at_most(self) -> Allowance:

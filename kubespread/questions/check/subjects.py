@@ -51,7 +51,7 @@ from kubespread.questions.check.rules import silenced_codes
 from kubespread.questions.check.trial import Place, Subject
 from kubespread.questions.editing import apply_edits
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
-from kubespread.questions.resolving import replicas_of, told_apart
+from kubespread.questions.resolving import distinct_replicas, replicas_of
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
 from kubespread.regex import regex
@@ -276,7 +276,9 @@ class Gatherer:
             template=template,
             template_path=template_path,
             running=self._running(candidate, owned),
-            told_apart=None if cluster is None else told_apart(candidate, replicas_of(candidate, cluster), cluster),
+            distinct_replicas=None
+            if cluster is None
+            else distinct_replicas(candidate, replicas_of(candidate, cluster), cluster),
             one_by_one=candidate.one_by_one,
             file=file,
             is_written=isinstance(source, Manifest),

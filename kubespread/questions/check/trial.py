@@ -103,7 +103,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     """Path of the template in the object; empty for a bare pod."""
     running: Sequence[Pod] = ()
     """Its pods in the cluster, with or without a node."""
-    told_apart: Replicas | None = None
+    distinct_replicas: Replicas | None = None
     """Replicas, if scheduling distinguishes them from copies of the pod."""
     one_by_one: bool = False
     """True if each replica is created once the one before runs."""
@@ -310,18 +310,18 @@ class ReplicaTrial:
 
     def _entry(self, change: PodChange, replicas: int) -> Entry:
         subject = self.subject
-        told_apart = subject.told_apart
+        distinct_replicas = subject.distinct_replicas
 
         def change_replicas() -> Iterator[Replica]:
-            assert told_apart is not None
-            return (replace(replica, pod=change(replica.pod)) for replica in told_apart())
+            assert distinct_replicas is not None
+            return (replace(replica, pod=change(replica.pod)) for replica in distinct_replicas())
 
         return Entry(
             change(subject.pod),
             self.plugins,
             None if subject.is_daemon else replicas,
             per_node=subject.is_daemon,
-            replicas=None if told_apart is None else change_replicas,
+            replicas=None if distinct_replicas is None else change_replicas,
             existing=0 if subject.one_by_one else None,
             binds=subject.object is not None,
         )

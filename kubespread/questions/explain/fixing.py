@@ -320,8 +320,10 @@ def _of_replicas(
         return lacking(message=growth.created.refusal, advice=raised)
     if evaluation is None or not growth.further or claims_at_fault(evaluation):
         return lacking()
-    most, told_apart = None if started else desired, demand.told_apart is not None
-    stuck = StuckPod(evaluation, demand.profile.version, desired - placed, placed, most, edits, goal.rivals, told_apart)
+    most, are_distinct = None if started else desired, demand.distinct_replicas is not None
+    stuck = StuckPod(
+        evaluation, demand.profile.version, desired - placed, placed, most, edits, goal.rivals, are_distinct
+    )
     return lacking(stuck=stuck)
 
 

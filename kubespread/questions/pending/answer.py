@@ -400,7 +400,7 @@ class _Freeing(Struct, dict=True):
         )
         trials = Attempts.build(goal, stuck_there, max(0, most_trials(stuck_there) - self._tried) // 2)
         # The cheapest change that frees all of them, else the cheapest of those that free most of them.
-        best = least_change(stuck_there, trials, FAMILIES, _OF_A_FAMILY) or trials.best_of_those_that_help()
+        best = least_change(stuck_there, trials, FAMILIES, _OF_A_FAMILY) or trials.most_helpful()
         self._tried += trials.count
         free = goal.freed_pods(best.change) if best is not None else frozenset()
         whole = [stuck for stuck in alike if _waiting([stuck.kind]).keys() <= free]

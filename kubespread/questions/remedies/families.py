@@ -101,7 +101,7 @@ class StuckPod(Struct, frozen=True, dict=True):
     """Edits of the question itself, which no remedy may undo."""
     rivals: int = 0
     """Number of other pending pods, which may take new nodes first."""
-    told_apart: bool = False
+    are_distinct: bool = False
     """True if the pods are not copies: each is judged by itself."""
 
     @cached_property

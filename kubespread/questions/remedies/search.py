@@ -100,7 +100,7 @@ class Attempts(Struct):
         answer = self.ask(change)
         return TriedChange(change, answer) if answer is not None and answer.suffices else None
 
-    def best_of_those_that_help(self) -> TriedChange | None:
+    def most_helpful(self) -> TriedChange | None:
         """The change that places the most pods without harm to others, of equals the cheapest; None if none helps."""
         helping = (attempt for attempt in self.tried.values() if attempt is not None and not attempt.answer.harm)
         ranked = sorted(helping, key=lambda attempt: (-attempt.answer.count, attempt.change.cost))
@@ -246,7 +246,7 @@ def combine(
     may not after another change, so nothing is ruled out.
     """
     stuck = replace(stuck, lacking=stuck.lacking or 1, in_free_room=None)
-    pods = stuck.fitting + (stuck.lacking or 0) * (_PODS if stuck.told_apart else 1)
+    pods = stuck.fitting + (stuck.lacking or 0) * (_PODS if stuck.are_distinct else 1)
     most = min(trials.most, trials.count + _COMBINED_TIMES_PODS // (1 + pods // _PODS))
     trials = replace(trials, fitting=trials.fitting or 0, most=most)
     ladders = [ladder for family in families for ladder in islice(family.changes(stuck), _COMBINED)]
@@ -305,7 +305,7 @@ class SharedSearch(Struct):
         of_the_pod = [family for family in families if family.of != "node"]
         least = least_change(stuck, trials, families, _MOST_SHARED, (of_the_pod, families))
         self.tried += trials.count
-        return (least, "") if least is not None else (trials.best_of_those_that_help(), trials.why_none)
+        return (least, "") if least is not None else (trials.most_helpful(), trials.why_none)
 
 
 def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:

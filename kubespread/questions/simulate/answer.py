@@ -121,7 +121,7 @@ class Demands(Struct, frozen=True):
                 demand.candidate.is_daemon,
                 frozenset(demand.present.values()),
                 frozenset(demand.present),
-                demand.told_apart,
+                demand.distinct_replicas,
                 existing=len(demand.growth.waiting) if demand.candidate.one_by_one else None,
                 # Claims of a single pod are not bound: it is judged in the cluster as it is.
                 binds=demand.workload is not None,

@@ -23,7 +23,7 @@ from kubespread.kube.pod_groups import PERMIT, TOO_FEW, GangRules, GroupName, gr
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.queue import ScheduleResult
-from kubespread.questions.resolving import replicas_of, told_apart
+from kubespread.questions.resolving import distinct_replicas, replicas_of
 from kubespread.questions.simulate import WhatIf
 from kubespread.questions.simulate.gangs import Gang
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
@@ -253,7 +253,7 @@ class Demand(Struct, frozen=True):
     """The first that is missing."""
     replicas: Replicas
     """Replicas that are missing, in order."""
-    told_apart: Replicas | None
+    distinct_replicas: Replicas | None
     """The same replicas if scheduling does not treat them as copies of the first; else None."""
     present: Mapping[PodKey, int]
     """The workload's replicas that run already, each with its node, by position."""
@@ -285,7 +285,7 @@ class Demand(Struct, frozen=True):
             change,
             pod,
             replicas=replicas,
-            told_apart=told_apart(replace(candidate, pod=pod), replicas, cluster, counting),
+            distinct_replicas=distinct_replicas(replace(candidate, pod=pod), replicas, cluster, counting),
             present={key_of(pod): cluster.nodes.index[pod.spec.node_name] for pod in present},
             gang=gang,
             gang_notes=tuple(gang_notes),

@@ -50,12 +50,12 @@ COMBINED: dict[str, tuple[int, bool, int]] = {
 
 @pytest.mark.parametrize("case", COMBINED)
 def test_fewer_combinations_are_tried_of_more_pods_that_are_judged_one_by_one(case: str) -> None:
-    lacking, told_apart, tried = COMBINED[case]
+    lacking, are_distinct, tried = COMBINED[case]
     nodes = [node(f"n{number}", unschedulable=True, cpu="1") for number in range(9)]
     stuck_pod = pod(requests={"cpu": "2", "memory": "1Gi"}, nodeSelector={"pool": "x"})
     snapshot = Snapshot.from_objects([*nodes, *pods_on({f"n{number}": 1 for number in range(9)}), stuck_pod])
     evaluation = evaluate(framework(Profile()), Cluster.build(snapshot.nodes, snapshot.pods[:-1]), snapshot.pods[-1])
-    stuck = StuckPod(evaluation, LATEST, lacking, told_apart=told_apart)
+    stuck = StuckPod(evaluation, LATEST, lacking, are_distinct=are_distinct)
     found, _ = advice(stuck, FAMILIES, NothingHelps())
     alone, _ = advice(stuck, FAMILIES, NothingHelps(), combines=False)
     assert (found.enough, found.tried - alone.tried) == ((), tried)

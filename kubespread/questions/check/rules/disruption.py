@@ -115,7 +115,7 @@ def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case) -> It
     allowed = disruptions_allowed(desired_and_expected(budget.spec, protected, protected), protected)
     stalled, constraints, hard = None, None, list[Declaration]()
     # The health of others would count as well, and a claim may hold a replica to its node.
-    if trial is not None and not others and case.subject.told_apart is None:
+    if trial is not None and not others and case.subject.distinct_replicas is None:
         hard = [own for own, _ in case.hard(trial)]
         drains = _Drains(trial, max(1, allowed), hard)
         if (stalled := drains.stalled_drain(trial.subject.pod, trial.placement)) is not None:

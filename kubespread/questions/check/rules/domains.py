@@ -22,7 +22,7 @@ from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.providers import PROVIDERS
 from kubespread.kube.taint import uncordon_node
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, SCHEDULE_ANYWAY, ZONE
-from kubespread.questions.causes.bars import meant_key, near_key
+from kubespread.questions.causes.bars import near_key, similar_key
 from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, Declaration, FieldChange, Rule, RuleFinding, remedy_of
 from kubespread.questions.check.rules.replicas import without_nodes
@@ -82,7 +82,7 @@ class UnknownKey(Rule, code="KS105", name="unknown-key", severity=Severity.WARNI
                 # What nodes of every cluster have, and what a provider puts there that the key names.
                 prefix = key.rpartition("/")[0]
                 near = [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
-                problem, suggestion = f"{key} is not a label that nodes commonly have", meant_key(key, near)
+                problem, suggestion = f"{key} is not a label that nodes commonly have", similar_key(key, near)
             remedy = Remedy(text="make sure that every node has this label, or check with a cluster")
             if suggestion:
                 remedy = Remedy(text=f"topologyKey: {suggestion}")

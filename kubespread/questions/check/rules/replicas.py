@@ -84,7 +84,7 @@ class VolumePins(ClusterRule, code="KS301", name="volume-pins", severity=Severit
 def _place_text(declared: Declaration, trial: ReplicaTrial) -> str:
     """The place where volumes hold replicas: ``the replicas to zone a``."""
     evaluation = trial.evaluation
-    if trial.subject.told_apart is not None or evaluation is None:
+    if trial.subject.distinct_replicas is not None or evaluation is None:
         return "each replica where its claims are"
     allowed = evaluation.included_nodes.copy()
     for plugin in ("VolumeBinding", "VolumeZone"):

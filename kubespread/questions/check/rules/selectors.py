@@ -14,7 +14,7 @@ from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.unknown_fields import near_miss
 from kubespread.kube.api.workloads import Workload
 from kubespread.kube.selector import Selector, from_label_selector
-from kubespread.questions.causes.own_pods import is_meant, missing_them
+from kubespread.questions.causes.own_pods import is_intended, mismatch_of
 from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, Declaration, Rule, RuleFinding
 from kubespread.questions.check.rules.disruption import BY_REVISION, by_revision, excess, rolled_out
@@ -61,10 +61,12 @@ class GhostPods(Rule, code="KS101", name="ghost-pods", severity=Severity.ERROR):
                 continue
             selector = from_label_selector(declared.written.label_selector)
             others = list(_counted_pods(case, selector))
-            if not is_meant(declared.written, others, counts_own=counts_own) and not _may_be_added(subject, selector):
+            if not is_intended(declared.written, others, counts_own=counts_own) and not _may_be_added(
+                subject, selector
+            ):
                 most = max(subject.replicas, *(other.most for other in autoscalers_of(subject.name, case.objects)), 1)
                 severity = Severity.ERROR if most > 1 else Severity.WARNING
-                why = missing_them(selector, subject.labels)
+                why = mismatch_of(selector, subject.labels)
                 yield _counting_nothing(case, declared, f"{declared.path}.labelSelector", why, severity)
 
 
