@@ -392,7 +392,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
             if not self.judges_edits:
                 about["undone"] = scene.undone_edits
 
-        # A report is one, or several are.
+        # An answer is one report, or several.
         reports = answer if isinstance(answer, tuple) else (answer,)
         every = [gap for report in reports for gap in report.gaps]
 

@@ -81,7 +81,7 @@ def _least(options: Options, key: Callable[[ScaleUp], Any]) -> list[ScaleUp]:
 
 
 def _by_priority(options: Options) -> list[ScaleUp]:
-    """A group without a priority is not chosen, unless none has one."""
+    """Rank by priority; a group without one is not chosen, unless none has one."""
     prioritized = [option for option in options if option.group.group.priority is not None]
     return _least(prioritized, lambda option: -(option.group.group.priority or 0)) or [*options]
 

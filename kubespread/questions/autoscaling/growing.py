@@ -75,7 +75,7 @@ class ZoneGroup(Struct):
     template: Node | None
     """New node without a name; None if nothing describes it."""
     made_of: str
-    """Origin of the template: ``node worker-1``, ``its template``, ``3 instance types``."""
+    """Origin of the template: ``node worker-1``, ``template``, ``3 instance types``, ``nothing``."""
     before: int
     """Number of nodes at first."""
     is_unknown: bool = False
@@ -304,14 +304,14 @@ def _template(
 
 
 def _is_good(node: Node) -> bool:
-    """Ready or silent about it, not cordoned and not about to be deleted."""
+    """True if the node is ready or does not say, is not cordoned, and is not about to be deleted."""
     ready = [condition.status for condition in node.status.conditions if condition.type == READY]
     is_going = any(taint.key == _TO_BE_DELETED for taint in node.spec.taints)
     return ready in ([], ["True"]) and not node.spec.unschedulable and not is_going
 
 
 def _provide(template: Node) -> Node:
-    """Providers' templates also carry the older copies of some labels."""
+    """Template with older copies of some labels, which providers' own templates have too."""
     labels = template.metadata.labels
     older = {old: labels[key] for key, old in _OLDER_KEYS.items() if key in labels}
     meta = replace(template.metadata, labels={**older, **labels})

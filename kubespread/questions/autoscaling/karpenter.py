@@ -409,13 +409,13 @@ class _Round:
         return False
 
     def _among_nodes(self, kind: _PodKind, pod: Pod, spread: Sequence[TopologyGroup]) -> int | None:
-        """The first existing node by name."""
+        """The first existing node by name that fits."""
         names = self._growing.cluster.nodes.names
         fitting = self._fitting(kind.plugins, pod, spread)
         return min((node for node in fitting if node < self._there), key=lambda node: names[node], default=None)
 
     def _planned_node(self, kind: _PodKind, pod: Pod, spread: Sequence[TopologyGroup]) -> int | None:
-        """The planned node with the fewest pods."""
+        """The planned node with the fewest pods that fits."""
         if not self.claims:
             return None
         names = self._growing.cluster.nodes.names
@@ -509,7 +509,7 @@ class _Round:
         return "; ".join(reasons) or "no node that a pool makes has room for the pod"
 
     def hindrance(self, group: ZoneGroup, pods: EqualPods) -> str | None:
-        """Reason Karpenter does not add a node of ``group`` that would take one of the pods; None where none would."""
+        """Reason Karpenter adds no node of ``group`` though one would take the pods; None without such a reason."""
         kind = _kind_of(pods)
         stage = kind.stages[-1]
         claim = _Claim(group, [])
@@ -625,7 +625,7 @@ def _amount(node: Node, resource: str) -> int:
 
 
 def _kind_of(group: EqualPods) -> _PodKind:
-    """Karpenter's own rules judge spreading, the profile's filters everything else."""
+    """Kind of identical pods: Karpenter's own rules judge spreading, the profile's filters everything else."""
     plugins = _framework_without(group.plugins, PodTopologySpread.name)
     return _PodKind(
         group=group,

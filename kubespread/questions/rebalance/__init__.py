@@ -162,7 +162,7 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
 
     @property
     def _descheduler(self) -> str:
-        evictions, last = sum(len(one.evicted) for one in self.rounds), self.rounds[-1]
+        evictions, last = sum(len(cycle.evicted) for cycle in self.rounds), self.rounds[-1]
         stay = f"{count_of(last.violated, 'constraint')} {'stays' if last.violated == 1 else 'stay'} violated"
         result = stay if last.violated else "all constraints hold"
         when = f"after {count_of(len(self.rounds) - (not last.evicted), 'round')} and {count_of(evictions, 'eviction')}"

@@ -271,12 +271,12 @@ def _parse_faults(path: str, parse: Callable[[], object]) -> Iterator[_Fault]:
 
 
 def _labels(selector: LabelSelector | None) -> Selector:
-    """An absent selector matches everything."""
+    """Selector as parsed; an absent one matches everything."""
     return Selector() if selector is None else from_label_selector(selector)
 
 
 def _namespaces(args: EvictorArgs) -> Selector:
-    """Without matchLabels the evictor never looks at namespaces, whatever matchExpressions say."""
+    """Selector of namespaces; without matchLabels the evictor ignores matchExpressions as well."""
     selector = args.namespace_label_selector
     return _labels(selector if selector is not None and selector.match_labels else None)
 

@@ -31,8 +31,8 @@ evict() {
 def _domains(row: RebalancedConstraint) -> str:
     """``a 4→2, b 1→2``, or the extremes of many."""
     if len(row.domains) <= _MAX_DOMAINS:
-        return ", ".join(f"{one.value or EMPTY} {one.before:,}→{one.after:,}" for one in row.domains)
-    counts = [one.before for one in row.domains], [one.after for one in row.domains]
+        return ", ".join(f"{domain.value or EMPTY} {domain.before:,}→{domain.after:,}" for domain in row.domains)
+    counts = [domain.before for domain in row.domains], [domain.after for domain in row.domains]
     return f"{len(row.domains):,} with {', then '.join(f'{min(sizes):,} to {max(sizes):,}' for sizes in counts)}"
 
 
@@ -42,7 +42,7 @@ _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
     ),
     Column(
         "DOMAINS",
-        lambda row: [f"{one.value or EMPTY}={one.before}>{one.after}" for one in row.domains],
+        lambda row: [f"{domain.value or EMPTY}={domain.before}>{domain.after}" for domain in row.domains],
         Readers.RECORDS,
     ),
     Column("DOMAINS", _domains, Readers.TERMINAL, fit=Fit.SENTENCE),

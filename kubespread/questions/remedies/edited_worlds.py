@@ -53,7 +53,7 @@ class EditResult(Struct, frozen=True):
 
 
 class EditedWorlds(Struct, dict=True):
-    """One world with different edits; results are kept."""
+    """One world after different edits; results are cached."""
 
     world_as_it_is: Callable[[], World]
     """Function that makes the world, called on first use."""

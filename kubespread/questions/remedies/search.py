@@ -44,7 +44,7 @@ _ENOUGH_COMBINED = 3
 
 
 class TriedChange(Struct, frozen=True):
-    """A sufficient change, with the engine's answer."""
+    """A tried change, with the engine's answer."""
 
     change: Change
     answer: Answer

@@ -76,7 +76,7 @@ def spreading(constraint: TopologySpreadConstraint, edited: WorkloadName | None 
 
 
 class Spreading(Struct):
-    """Gives pods and templates of one or all workloads a constraint over the pods of their workload."""
+    """Writer of a constraint into pods and templates of one or all workloads, over the pods of each workload."""
 
     world: World
     """World of a snapshot."""
