@@ -36,7 +36,7 @@ class PodsByController:
             if owner is not None:
                 self._controlled.setdefault((meta.namespace, owner.kind, owner.name), []).append((position, pod))
             else:
-                # Pods of one template share their labels, so a selector is asked once for all of them.
+                # Pods of one template share their labels, so a selector is evaluated once for all of them.
                 self._orphans.setdefault(meta.namespace, {}).setdefault(id(meta.labels), []).append((position, pod))
 
     def pods_of(self, namespace: str, owners: Mapping[_Owner, Selector | None]) -> list[Pod]:
@@ -49,7 +49,7 @@ class PodsByController:
             )
             for alike in self._orphans.get(namespace, {}).values() if selector is not None else ():
                 if selector is not None and selector.matches(alike[0][1].metadata.labels):
-                    # A StatefulSet adopts only what is called like one of its pods.
+                    # A StatefulSet adopts only pods with a name of its own pods.
                     belonging |= (
                         entry for entry in alike if kind != "StatefulSet" or ordinal_of(entry[1], name) is not None
                     )

@@ -56,7 +56,7 @@ _EVICTING_EFFECTS = frozenset({"NoExecute"})
 def should_run(pod: core.Pod, node: core.Node, *, compares: bool = False) -> bool:
     """True if the controller creates a pod for ``node``.
 
-    ``pod`` is what the DaemonSet makes of its template: with added tolerations, and not pinned to a node. ``compares``
+    ``pod`` is created from the DaemonSet's template: with added tolerations, and not pinned to a node. ``compares``
     enables the tolerations' operators Gt and Lt (a feature gate, off up to 1.36).
     """
     return _selects(pod, node) and _tolerates(pod, node, DO_NOT_SCHEDULE_EFFECTS, compares=compares)

@@ -1,7 +1,7 @@
 """Deployments: the pods that they create, their ReplicaSets, and the passes of their controller.
 
-A Deployment has a ReplicaSet for each template it has had, all but the newest being scaled down. How many pods it asks
-for, and how far a rollout may go above and below.
+A Deployment has a ReplicaSet for each template it has had, all but the newest scaled down. Its number of pods, and the
+surge and unavailability that a rollout may reach.
 
 Source: pkg/controller/controller_utils.go, GetPodFromTemplate
 Source: pkg/apis/apps/v1/defaults.go, SetDefaults_Deployment
@@ -240,7 +240,7 @@ class Write(NamedTuple):
 
 
 class _Rollout:
-    """The state of one pass. The objects it is made of are never edited, only replaced."""
+    """State of one pass. Its objects are never edited, only replaced."""
 
     def __init__(self, deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> None:
         """Raises IntOrStringError for a malformed limit."""

@@ -132,7 +132,7 @@ def _of_daemon_set(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlag
 _Scalable = Deployment | ReplicaSet | StatefulSet | ReplicationController
 
 _RESOURCES = {(row.api_version, row.kind): row.resource for row in KINDS}
-# The group extensions is long gone, but the disruption controller still takes its objects for those of apps.
+# The group extensions was removed long ago, but the disruption controller still treats it like apps.
 _GROUPS: Mapping[type[_Scalable], tuple[str, ...]] = {
     Deployment: ("apps", "extensions"),
     ReplicaSet: ("apps", "extensions"),
@@ -198,7 +198,7 @@ class ClusterScales:
 def _total_scale(pods: Sequence[Pod], scales: Scales) -> int:
     """Total replicas of the controllers of ``pods``, each counted once.
 
-    A pod without a controller adds nothing. Raises ScaleError, also for a controller that is gone.
+    A pod without a controller adds nothing. Raises ScaleError, also for a missing controller.
     """
     controllers: set[tuple[str, ...]] = set()
     replicas: dict[WorkloadName, int] = {}
@@ -230,7 +230,7 @@ def _is(owner: OwnerReference, uid: str) -> bool:
 DISRUPTION_ALLOWED = "DisruptionAllowed"
 SUFFICIENT_PODS, INSUFFICIENT_PODS, SYNC_FAILED = "SufficientPods", "InsufficientPods", "SyncFailed"
 DELETION_TIMEOUT = timedelta(minutes=2)
-"""Time for which an evicted pod counts as gone though it is not deleted yet."""
+"""Time for which an evicted pod counts as deleted though it still exists."""
 
 
 class Expectation(NamedTuple):

@@ -1,8 +1,8 @@
-"""Jobs, and the CronJobs that create them: their pods, and one pass of the Job controller, which is how many it
-creates, and which it deletes.
+"""Jobs, and the CronJobs that create them: their pods, and one pass of the Job controller: the number of pods to
+create, and the pods to delete.
 
 A Job's completion indexes are ranges, as it may have a hundred thousand. Unlike a ReplicaSet's, the pods that it may
-delete are in an order: neither cost nor crowding nor UID is looked at.
+delete have a total order: neither cost nor crowding nor UID matters.
 
 Source: pkg/controller/job/job_controller.go, syncJob, manageJob, activePodsForRemoval
 Source: pkg/controller/job/indexed_job_utils.go, calculateSucceededIndexes, firstPendingIndexes,

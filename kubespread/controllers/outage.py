@@ -77,7 +77,7 @@ def zones(nodes: Iterable[Node]) -> Mapping[tuple[str, str], Zone]:
 
 
 def zones_without(zones: Mapping[tuple[str, str], Zone], failed: Iterable[Node]) -> Mapping[tuple[str, str], Zone]:
-    """``zones`` after nodes, given as they were, have failed."""
+    """``zones`` after the nodes ``failed``, as they were before, have failed."""
     after = dict(zones)
     for node in failed:
         if is_ready(node) and EXCLUDE_DISRUPTION not in node.metadata.labels:

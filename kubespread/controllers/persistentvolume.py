@@ -1,7 +1,7 @@
-"""PersistentVolumes: the claims that are bound without waiting for a pod, and to which volume.
+"""PersistentVolumes: the claims that are bound without waiting for a pod, and their volumes.
 
-A claim that names its volume, or that a volume names, gets that one. Others of a class that binds at once get the
-smallest volume that will do, or one that is made for them.
+A claim that names its volume, or that a volume names, gets that one. Other claims of a class that binds at once get the
+smallest volume that suffices, or a newly provisioned one.
 
 Source: pkg/controller/volume/persistentvolume/pv_controller.go, syncUnboundClaim, checkVolumeSatisfyClaim, syncVolume,
     provisionClaim

@@ -1,7 +1,7 @@
-"""An object from which pods are made, and the pod made from it.
+"""An object that creates pods, and the pod created from it.
 
-Hashes and random suffixes of names are made up, but the same for the same template. The claims that are made for a
-single pod, as the API server would store them.
+Hashes and random suffixes of names are computed here, equal for equal templates. Claims that are created for a single
+pod, as the API server would store them.
 
 Source: pkg/controller/controller_utils.go, GetPodFromTemplate, ComputeHash
 Source: pkg/controller/volume/ephemeral/controller.go, handleVolume

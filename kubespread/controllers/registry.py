@@ -1,6 +1,6 @@
-"""Controllers by kind: the pod that each makes of an object, and how many.
+"""Controllers by kind: the pod that each creates for an object, and the number of pods.
 
-Further pods of an operator are copies of one it has, without what is bound to that one.
+Further pods of an operator are copies of an existing one, without its bound claims.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""ReplicaSets and ReplicationControllers: the pod they make, and which surplus pods they delete.
+"""ReplicaSets and ReplicationControllers: the pod they create, and the surplus pods they delete.
 
-Which pod of a pair goes first is determined for all pairs at once. Each pod adds up two for every pod that goes after
-it and one for every pod that compares equal. No pair is compared one by one, since thousands of pods have millions of
-pairs: all rules but two are orders, and those two are orders of UIDs among pods of different times.
+All pairs of pods are compared at once. Each pod scores two for every pod that goes after it and one for every pod that
+compares equal. No pair is compared one by one, since thousands of pods have millions of pairs: all rules but two are
+total orders, and the other two order pods of different times by UID.
 
 The gates PodDeletionCost and LogarithmicScaleDown are at their default, on.
 
@@ -205,7 +205,7 @@ BURST_REPLICAS = 500
 
 
 Pick = Callable[[Sequence[Pod], int], Sequence[Pod]]
-"""Choice among equal pods, sorted by name, given how many go."""
+"""Choice of a number of pods among equal ones, sorted by name."""
 
 
 def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
@@ -216,7 +216,7 @@ class Victims(Struct, frozen=True):
     pods: tuple[Pod, ...]
     """Victims in the order of their choice."""
     arbitrary: bool
-    """True if equal pods stay, any of which could be deleted instead."""
+    """True if other pods could be deleted instead, as they are equal."""
 
 
 def crowding(active: Iterable[Pod], related: Iterable[Pod]) -> dict[str, int]:
@@ -232,8 +232,8 @@ def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime)
     group compare equal, or each before the next in a circle, and which of them goes first depends on how they were
     listed. Within a group they are sorted by name. Raises SnapshotError for a time that cannot be read.
 
-    A group ends where every pod before goes before every pod after. There, the standings of those before sum up to what
-    the pods before win among each other and over all after them, and nowhere else.
+    A group ends where every pod before goes before every pod after. Only there do the standings of the pods before
+    sum up to their wins among each other and over all pods after them.
     """
     standing = _precedences([_Standing.build(pod, ranks.get(pod.metadata.name, 0), now) for pod in pods])
     groups: list[list[Pod]] = []

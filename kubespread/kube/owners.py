@@ -1,5 +1,5 @@
-"""Controllers of pods and other objects, and the questions that controllers and the scheduler ask of a pod: its state,
-its priority, and whether it is another.
+"""Controllers of pods and other objects, and the properties of a pod that controllers and the scheduler read: its
+state, priority and identity.
 
 Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/controller_ref.go, GetControllerOfNoCopy
 Source: pkg/controller/controller_utils.go, IsPodActive, podReadyTime

@@ -1,6 +1,6 @@
 """Groups of pods, and the requirements of each.
 
-What the Workloads of 1.35 say of them is not modeled.
+Groups in the Workloads of 1.35 are not modeled.
 
 Source: pkg/scheduler/framework/plugins/gangscheduling/gangscheduling.go, PreEnqueue, Permit
 """

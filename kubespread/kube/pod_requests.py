@@ -1,6 +1,6 @@
 """Requests of a pod: containers, init containers, sidecars, pod-level resources and overhead, exactly.
 
-As of 1.37. What older releases make of a resize: `kube/admission/gated_fields.py`.
+As of 1.37; for resizes in older releases see `kube/admission/gated_fields.py`.
 
 Source: staging/src/k8s.io/component-helpers/resource/helpers.go, PodRequests, AggregateContainerRequests,
     IsPodResizeInfeasible

@@ -1,6 +1,6 @@
 """Sharing of equal parts among pods: thousands of pods come from a few hundred templates.
 
-A part that was seen before is not created again, and a template whose JSON text is the same as in another pod, apart
+A part that equals an earlier one is not created again, and a template with the same JSON text as in another pod, apart
 from the names of the node and of the token's volume, is not even decoded again. Shared parts must not be changed
 afterwards, so a pod is defaulted before it is shared.
 """
@@ -74,7 +74,7 @@ class _Placement(KubeObject):
     node_name: str = ""
 
 
-# Made here and not where they are used: decoders must exist before threads decode (see decoding.py).
+# Created here and not where they are used: decoders must exist before threads decode (see decoding.py).
 _METADATA = msgspec.json.Decoder(_Metadata)
 _PLACEMENT = msgspec.json.Decoder(_Placement)
 _SPEC = msgspec.json.Decoder(PodSpec)
@@ -159,7 +159,7 @@ class PodSharing:
         own = replace(template, name=meta.name, uid=meta.uid, resource_version=meta.resource_version)
         if meta.creation_timestamp != template.creation_timestamp:
             check_time(meta.creation_timestamp, "metadata.creationTimestamp")
-            # Many pods of one template are made in the same second.
+            # Many pods of one template are created in the same second.
             template.creation_timestamp = own.creation_timestamp = meta.creation_timestamp
         if meta.deletion_timestamp:
             check_time(meta.deletion_timestamp, "metadata.deletionTimestamp")

@@ -1,6 +1,6 @@
 """Labels and taints that the owner of a machine sets on its node: a provider, Karpenter, the kubelet or kubeadm.
 
-They say what the machine is. Nobody edits them there: another value takes another machine.
+They describe the machine and are not edited by people: another value takes another machine.
 """
 
 from __future__ import annotations

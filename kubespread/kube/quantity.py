@@ -76,7 +76,7 @@ class Quantity(Struct, frozen=True):
 
     @property
     def milli_value(self) -> int:
-        """A thousand times the value, rounded likewise."""
+        """A thousand times the value, rounded like `value`."""
         return self._int64(-3)
 
     def rounded_up(self) -> Quantity:

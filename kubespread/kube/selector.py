@@ -1,4 +1,4 @@
-"""Requirements on labels, LabelSelectors made of them, and both as people type them: ``app=web,tier in (a,b),!canary``.
+"""Requirements on labels, selectors of several, and both as people type them: ``app=web,tier in (a,b),!canary``.
 
 Node selectors: ORed terms of requirements on a node's labels and its name.
 

@@ -1,6 +1,6 @@
 """Comparison of whole pod templates: fields that are not decoded are compared by their digests.
 
-A tree has the maps and lists of a template. Each value in it is a digest, so that what a template holds (passwords in
+A tree has the maps and lists of a template. Each value in it is a digest, so that the template's values (passwords in
 variables, commands) cannot be read from it. Elements of a list that kubectl merges by a key stay apart, any other list
 is one value. Defaults that the API server writes into templates are left out of a normal tree.
 
@@ -229,6 +229,6 @@ def _read(template: PodTemplateSpec) -> Any:
     data = msgspec.to_builtins(template)
     meta, spec = data.get("metadata", {}), data.get("spec", {})
     read = {name: value for name, value in meta.get(_ANNOTATIONS, {}).items() if name in READ_ANNOTATIONS}
-    # What is read of volumes is in what is not, too.
+    # The unread part has all volumes, including the ones that are read.
     spec.pop("volumes", None)
     return meta.get("labels", {}), read, _normal_spec(tree_of(spec))

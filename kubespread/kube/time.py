@@ -44,7 +44,7 @@ def nanoseconds(text: str) -> int:
         if part["unit"] not in _UNITS:
             raise ValueError(f'time: unknown unit "{part["unit"]}" in duration "{text}"')
         unit, fraction = _UNITS[part["unit"]], part["fraction"] or ""
-        # Digits beyond those that can matter are left out, so that no input costs more than it says.
+        # Digits that cannot matter are left out, so that long inputs cost no more than short ones.
         if len(part["whole"]) > len(str(_MAX)):
             raise ValueError(f'time: invalid duration "{text}"')
         total += int(part["whole"] or 0) * unit + int(fraction[:18] or 0) * unit // 10 ** len(fraction[:18])

@@ -1,8 +1,8 @@
 """Releases of Kubernetes to behave like, 1.18 to 1.38, and the feature gates that are set on them.
 
-What each release changes, where it is no behavior, is a file in `kube/releases/`: gates and fields, and how reasons and
-scores read. ``1.18.json`` holds all that 1.18 has. `make release-data` writes gates, dependencies and fields from a
-Kubernetes checkout, and each file names what it was made from. A cluster's operator may change gates.
+Changes of a release that are not behavior are in a file in `kube/releases/`: gates and fields, and the wording of
+reasons and scores. ``1.18.json`` has everything of 1.18. `make release-data` writes gates, dependencies and fields from
+a Kubernetes checkout, and each file names its source. A cluster's operator may change gates.
 
 Source of the rules: release notes and feature gate tables of the releases; gates have their defaults unless set.
 Source: staging/src/k8s.io/component-base/featuregate/feature_gate.go, Set, SetFromMap, Validate

@@ -1,7 +1,7 @@
 """Names that Kubernetes itself gives a meaning to, and the zone that a node's labels name.
 
-The annotations are those that scheduling, controllers and the descheduler read. No other is kept: they hold whole
-manifests, and secrets.
+Scheduling, controllers and the descheduler read these annotations. No others are stored, as they may contain whole
+manifests and secrets.
 
 Source: staging/src/k8s.io/api/core/v1/well_known_labels.go, LabelHostname, LabelTopologyZone,
     LabelFailureDomainBetaZone

@@ -41,9 +41,9 @@ _BETWEEN = regex(rb"[ \t\r\n]*,?[ \t\r\n]*")
 _OPENING = 40
 """Bytes at the start of an element that others of its list may share: blanks, apiVersion and kind."""
 _GUESSES = 4
-"""Places in a window that are taken for the beginning of an element."""
+"""Number of places in a window to try as the beginning of an element."""
 _MOST_DOUBLED = 8
-"""Times that the number of elements is doubled that are read one by one after wrong guesses."""
+"""Maximum number of times that wrong guesses double the number of elements that are read one by one."""
 _SHORT_LINE = 64
 """Bytes."""
 _ERROR = regex(r"(?:JSON is malformed: )?(?P<reason>.*?)(?: \(byte (?P<offset>\d+)\))?", re.DOTALL)
@@ -144,10 +144,10 @@ class JsonStream:
         self._counted, self._cursor = (cursor, line), cursor
 
     def _similar_elements(self, opening: bytes) -> list[bytes] | None:
-        """The elements after the cursor, which is behind one, that end in the window; None if none was found.
+        """Elements after the cursor, which is behind one, that end in the window; None if the guesses were wrong.
 
-        The last that begins like those before is taken for an element, or one before it. If all before it is an array
-        without its brackets, there is only one way to read that, and it is read at once; else it was no element.
+        The last text that begins like the elements before is assumed to be an element, or else one before it. If all
+        text before it decodes as an array without brackets, that is the only way to read it; else the guess was wrong.
         """
         text, last, start = self._text, len(self._text), _BETWEEN.match(self._text, self._cursor)
         assert start is not None
@@ -236,8 +236,8 @@ class JsonStream:
 
 
 def _line_breaks(text: bytes, start: int, end: int) -> int:
-    """Count line breaks like ``count``, which takes a nanosecond for each byte: where lines are long, the next one is
-    found in less.
+    """Count line breaks like ``count``, which takes a nanosecond for each byte: in long lines, finding the next one
+    takes less.
     """
     number = 0
     while (line_break := text.find(b"\n", start, end)) >= 0:
@@ -251,7 +251,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-# Only where a value ends is asked: its numbers need not be read, and those that JSON does not have are none.
+# Only the end of a value matters: its numbers need not be read, and constants that JSON does not have are refused.
 _PYTHONS = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse_constant)
 _FIRST_TRY = 2**16
 """Bytes, about the size of a value."""

@@ -38,7 +38,7 @@ _heads = msgspec.json.Decoder(Head)
 class KubernetesObject(Struct):
     """One object and its position in its text. A List follows its items, without them.
 
-    Raises MalformedError for JSON text whose kind or apiVersion is a number too large for anything.
+    Raises MalformedError for JSON text with a number as kind or apiVersion that is too large to read.
     """
 
     content: Data | bytes

@@ -1,6 +1,6 @@
 """Plain data as YAML that means the same to kubectl: every string its parser would retype is quoted.
 
-What a plain YAML scalar means to kubectl, which is neither YAML 1.2 nor what PyYAML makes of YAML 1.1.
+Meaning of plain YAML scalars to kubectl, which is neither YAML 1.2 nor PyYAML's reading of YAML 1.1.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ MAX_ALIASED_VALUES = 1_000_000
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_REMEMBERED = 65536
-# The same words come over and over, in one text and in a hundred thousand of them: those that are plain strings.
+# Words that are plain strings: the same ones recur in every text.
 _PLAIN: set[str] = set()
 _MERGE = object()
 _INCOMPLETE = object()

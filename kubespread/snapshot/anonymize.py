@@ -36,7 +36,7 @@ SOURCE = "anonymized"
 _UNCHANGED = tomllib.loads(Path(__file__).with_name("kept.toml").read_text(encoding="utf-8"))
 _UNCHANGED_FIELDS = frozenset(chain.from_iterable(_UNCHANGED["fields"].values()))
 _UNCHANGED_WORDS = frozenset(_UNCHANGED["words"])
-# CSI drivers and device classes are products, and other names are derived from theirs and from those of requests.
+# CSI drivers and device classes are products; further names derive from their names and the names of requests.
 _UNCHANGED_NAMES = (PodOS, Sysctl, CSINodeDriver, devices.DeviceRequest, devices.DeviceSubRequest)
 _DIGESTS: Mapping[str, str | None] = {"unread": None, "last_applied": ""}
 """Digests that could reveal names, and their values when empty."""

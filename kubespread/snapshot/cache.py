@@ -73,7 +73,7 @@ def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():
-        # What is left of links that lead in a circle.
+        # Only a circle of links still is one when resolved.
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if target.exists() and not target.is_file():
         from kubespread.deadline import run_within

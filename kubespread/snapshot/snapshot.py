@@ -115,7 +115,7 @@ class ResultCache:
         self._results: dict[Hashable, Any] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Elsewhere it is found out again.
+        # Another process computes the results again.
         return ResultCache, ()
 
     def is_about(self, *objects: object) -> bool:
@@ -206,7 +206,7 @@ class TypedReader:
         self._unread: dict[bytes, str | None] = {}
         """Results of `unread_of` by the text of a template: a Deployment has that of its ReplicaSet."""
         self.whole: list[PodTemplateSpec] = []
-        """Templates that were taken to hold all their fields."""
+        """Templates that are assumed to have all their fields."""
 
     def read(self, item: KubernetesObject) -> ApiObject | None:
         """Typed object; None for a kind that scheduling does not read.
@@ -475,7 +475,7 @@ class SnapshotBuilder:
             rest = f", {left:,} left" if isinstance(left, int) else ""
             self.note_doubt("truncated", f"{item.kind} after {count_of(item.size or 0, 'object')}{rest}")
         if STAMP in head:
-            # What was saved before templates said what is not decoded of them does not tell.
+            # Snapshots saved by versions without digests of unread fields do not show differences in these.
             for template in self._reader.whole:
                 template.unread = None
             try:

@@ -27,7 +27,7 @@ CONSTRAINT = regex(rf"(?P<topologyKey>[^:=\s]+):(?P<maxSkew>[0-9]{{1,9}})(?P<sof
 _ACTIONS = {False: "DoNotSchedule", True: "ScheduleAnyway"}
 
 _FEW = 8
-"""Keys that are named where none is spelled alike."""
+"""Maximum number of keys to list if none is similar."""
 
 
 def full_topology_key(key: str, nodes: Sequence[Node]) -> str:

@@ -3,7 +3,7 @@
 Incomplete pod-level resources are filled in at different times: up to 1.36 before admission plugins see the pod, since
 1.37 after they have changed it.
 
-Defaulting changes the objects it is given; doing it again changes nothing. DefaultPodLevelResources is of 1.37.
+Defaulting changes the objects themselves; doing it again changes nothing. DefaultPodLevelResources is of 1.37.
 
 Source: pkg/apis/core/v1/defaults.go, SetDefaults_Pod, SetDefaults_PodSpec, SetDefaults_Container,
     SetDefaults_ResourceList, defaultPodRequests, defaultHugePagePodLimits, defaultHostNetworkPorts

@@ -1,9 +1,9 @@
 """Admission with the objects of the snapshot: changes to a pod, refusals, and gaps where objects were not read.
 
 LimitRanges: the defaults they give containers, and the minima, maxima and ratios they enforce on pods. Amounts are
-compared exactly since 1.38 (kubernetes#141348), and up to 1.37 as int64s. Tolerations that admission adds to a pod:
-those of its runtime class, five minutes for nodes that are not reachable, and those of taints that reserve nodes for
-pods that request their extended resources. What the API server does to a pod that is sent to it, in its order.
+compared exactly since 1.38 (kubernetes#141348), and up to 1.37 as int64s. Tolerations that admission adds to a pod: of
+its runtime class, of five minutes for nodes that are not ready or unreachable, and of taints that reserve nodes for
+extended resources. The plugins run in the API server's order.
 
 Source: plugin/pkg/admission/podnodeselector/admission.go, Admit, Validate
 Source: plugin/pkg/admission/priority/admission.go, admitPod
@@ -523,7 +523,7 @@ def gaps(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> I
 
 
 def gaps_of_any_pod(objects: ClusterObjects, plugins: AdmissionPlugins, *more: type[ApiObject]) -> Iterator[str]:
-    """Kinds that nobody listed in one line: of these many clusters have none. None where no plugin is enabled."""
+    """Yield one gap for all kinds that were not listed, as many clusters have none of them; no gap without plugins."""
     absent: list[str] = []
     kinds: list[type[ApiObject]] = [core.LimitRange, core.ResourceQuota, *more]
     for kind in sorted(kinds, key=lambda kind: kind.__name__) if plugins.enabled else ():

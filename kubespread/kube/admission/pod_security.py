@@ -1,7 +1,7 @@
 """The fields of a pod that the PodSecurity level of its namespace does not allow.
 
-Checks are those of the newest release, whatever version of a level a namespace names. AppArmor profiles and the hosts
-of probes are not decoded, and of what volumes a stored pod has only those that scheduling or a drain reads.
+The checks are the newest release's, whatever version of a level a namespace names. AppArmor profiles and the hosts of
+probes are not decoded, nor are volumes of a stored pod, unless scheduling or a drain reads them.
 
 Source: staging/src/k8s.io/pod-security-admission/policy/registry.go, NewEvaluator
 """

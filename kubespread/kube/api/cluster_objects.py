@@ -1,9 +1,8 @@
-"""Everything besides nodes, pods, workloads and devices that scheduling reads, and all of it together.
+"""Objects other than nodes, pods, workloads and devices that scheduling reads, and the collection of all objects.
 
-Storage: claims, volumes, classes and what CSI drivers report. How many pods evictions must leave. Priorities, and
-groups of pods that are scheduled together: Workload in 1.35, PodGroup since 1.36. Webhooks and admission policies,
-which decide about pods at creation by code that is not here. What configures autoscalers: NodePools for
-nodes, HorizontalPodAutoscalers for pods.
+Storage: claims, volumes, classes and reports of CSI drivers. Disruption budgets. Priorities, and groups of pods that
+are scheduled together: Workload in 1.35, PodGroup since 1.36. Webhooks and admission policies, which decide about pods
+at creation by code that is not here. Settings of autoscalers: NodePools for nodes, HorizontalPodAutoscalers for pods.
 """
 
 from __future__ import annotations
@@ -317,7 +316,7 @@ class ClusterObjects(Struct, frozen=True, dict=True):
     partly_known: frozenset[str] = frozenset()
     """Kinds with only the question's own objects; the cluster's were not read."""
     unread: Mapping[str, str] = field(default_factory=dict)
-    """Requested kinds that were not given, with the message instead."""
+    """Kinds that could not be read, each with the message instead."""
 
     @cached_property
     def _by_name(self) -> dict[type[ApiObject], dict[str, list[ApiObject]]]:

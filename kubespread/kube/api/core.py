@@ -1,6 +1,6 @@
 """Nodes, pods and other kinds of the core group, with only the fields that scheduling reads.
 
-Of a pod's volumes, what the volume plugins read, and of which kinds the others are.
+Volumes of a pod have the fields that volume plugins read; of all others only the kind is read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Plain data to typed objects, and errors for values that do not fit.
 
 The walk checks a value against the types of the API, or of this package, drops nulls as JSON decoding in Go does, and
-finds fields that Kubernetes does not know. msgspec does the fast decoding of everything that is well formed. What types
-do not express (that amounts, selectors and moments can be parsed) is checked once, when an object is read.
+finds fields that Kubernetes does not know. msgspec does the fast decoding of everything that is well formed. Amounts,
+selectors and times are parsed once, when an object is read, as types do not check them.
 
 Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError, decodeState
 """
@@ -143,7 +143,7 @@ def _shapes(cls: type[KubeObject]) -> Mapping[str, str]:
 
 @cache
 def _classes(cls: type[KubeObject]) -> Mapping[str, type[KubeObject]]:
-    """A type and all that it is made of, by name."""
+    """A type and all types of its fields, by name."""
     classes: dict[str, type[KubeObject]] = {}
     waiting: list[Any] = [cls]
     while waiting:

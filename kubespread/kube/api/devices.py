@@ -251,7 +251,7 @@ class DeviceTaintRule(ApiObject):
 def extended_resources(classes: Iterable[DeviceClass]) -> dict[str, DeviceClass]:
     """Resources provided by device classes, with the gate DRAExtendedResource, and the class of each.
 
-    Of several classes for one resource the youngest provides it, of those the first by name. A class that comes, by
+    Of several classes for one resource the youngest provides it, then the first by name. A class that comes, by
     name, after one that it gives way to does not even provide the resource named after it (extendedresourcecache.go,
     updateResourceName2class).
     """

@@ -253,10 +253,10 @@ KINDS = (
         "horizontalpodautoscalers",
         other_versions=("autoscaling/v1",),
     ),
-    # Not asked of a cluster: what it is for, a HorizontalPodAutoscaler, is there by then.
+    # Not listed from a cluster: its HorizontalPodAutoscaler exists there.
     Kind(objects.ScaledObject, "keda.sh/v1alpha1", "scaledobjects", is_listed=False),
     Kind(
-        # No part of most clusters: asked of those that serve them in Kubernetes' own group.
+        # Rare in clusters: listed if they are served in Kubernetes' own group.
         objects.PodGroup,
         "scheduling.k8s.io/v1alpha2",
         "podgroups",

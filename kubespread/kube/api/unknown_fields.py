@@ -14,7 +14,7 @@ from kubespread.wording import verb_of
 # Where people put a field one or more levels too high, or too low.
 _STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template", "labelSelector", "selector")
 _FEW = 8
-"""Maximum number of names or values that are listed where none is spelled alike."""
+"""Maximum number of names or values to list if none is similar."""
 
 
 class UnknownField(NamedTuple):

@@ -81,7 +81,7 @@ def field_at(data: Data, path: str) -> Any:
     return value
 
 
-# Rules of a value, or of each in a list: what passes, and what is expected.
+# Rules of a value, or of each element of a list: a predicate, and the noun for the expected value.
 
 
 def _is_port(port: int | str) -> bool:

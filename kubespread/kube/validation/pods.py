@@ -450,7 +450,7 @@ def workload_faults(
     violations += _replicas_faults(workload)
     if isinstance(workload, LabelSelectingWorkload):
         violations += _selector_faults(workload.spec.selector, template, path)
-    # Claims of a StatefulSet become volumes of its pods, so that the API server leaves the spec to those.
+    # Claims of a StatefulSet become volumes of its pods, so the API server validates the spec with the pods.
     whole = not isinstance(workload, StatefulSet)
     violations += template_faults(template, path, version, with_spec=whole)
     violations += field_faults(plain, template, path, version, is_pod=False) if whole else []

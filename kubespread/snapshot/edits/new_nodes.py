@@ -1,9 +1,9 @@
 """The nodes that ``add-node`` adds: copies of a template, as a new machine would join the cluster.
 
-Some labels name the same domain as another label, so a copy of the node elsewhere gets other values for them. Where
-volumes can be attached is given by a label of their driver (``topology.ebs.csi.aws.com/zone``), which has the value of
-``topology.kubernetes.io/zone`` on every node. Which labels go together is taken from the nodes. A template may also be
-a Node manifest.
+Some labels name the same domain as another label, so a copy of the node elsewhere gets other values for them. A
+CSI driver attaches volumes by its own label (``topology.ebs.csi.aws.com/zone``), which has the value of
+``topology.kubernetes.io/zone`` on every node. The nodes show which labels go together. A template may also be a Node
+manifest.
 
 Source of the rules: how cluster-autoscaler makes a node group's template from one of its nodes, and the node
 controller, which taints cordoned nodes.
@@ -62,7 +62,7 @@ def read_template(path: str) -> Node:
         raise ManifestError(file, [Fault(f"expected one Node, found {listed or 'nothing'}")])
     item = objects[0]
     with faults_of(file):
-        # Decoded here, once: numbers that no field holds are found only then.
+        # Decoded here, once: only decoding finds numbers that no field can hold.
         _ = item.data
     try:
         node, faults = checked_node(item.data)
@@ -97,7 +97,7 @@ _SIZE = regex(r"(?P<cpu>[0-9]{1,5}(?:\.[0-9]{1,3})?)x(?P<memory>[0-9]{1,6}(?:\.[
 _LIKE_A_SIZE = regex(r"[0-9][0-9.]*x[0-9][0-9.]*")
 _COUNT = regex(r"[1-9][0-9]{0,4}")
 _SUFFIXES = (".yaml", ".yml", ".json")
-# Taints that say in what state a machine is, and those of cluster-autoscaler.
+# Taints that describe the state of a machine, and taints of cluster-autoscaler.
 _STATE_TAINTS = frozenset(
     {
         "ToBeDeletedByClusterAutoscaler",
@@ -171,7 +171,7 @@ class AddNode(Edit, frozen=True):
         """New nodes TEMPLATE-1, TEMPLATE-2, ... with free numbers, and notes on them. Raises UsageError for a template
         that is no node of the cluster.
         """
-        # Of a Node manifest a cordon is meant; the machine that a node of the cluster is copied to is new.
+        # A cordon in a Node manifest is intended; a copy of a cordoned node is a new machine.
         copied = self.manifest or node_called(self.template, nodes)
         template = self.manifest or uncordon_node(copied)
         changed = {full_topology_key(key, nodes): value for key, value in self.labels}

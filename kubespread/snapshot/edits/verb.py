@@ -106,7 +106,7 @@ def _none_selected(target: Target, selector: Selector, nodes: Sequence[Node]) ->
 
 
 def _value_hint(requirement: Requirement, nodes: Sequence[Node]) -> str | None:
-    """Other values of a label, where no node has one that is asked for; None where some node has."""
+    """Suggestion of other values if no node has a required one; None if some node does."""
     labels = [node.metadata.labels for node in nodes]
     if requirement.operator != "In" or any(requirement.matches(label) for label in labels):
         return None

@@ -1,8 +1,8 @@
-"""Decoded content of large files, kept in the user's cache by their content: to read it takes a tenth of the time.
+"""Decoded content of large files in the user's cache, by their content: reading it takes a tenth of the time.
 
-A kept file is MessagePack of the types in `kubespread.kube.api`, decoded as strictly as any other file; nothing in it
-is run. What thousands of pods share is in it once, and the rest as columns, so that pods share in memory what they
-shared when they were decoded. A file that is not there, damaged, or not the user's own is done without.
+A cached file is MessagePack of the types in `kubespread.kube.api`, decoded as strictly as any other file; nothing in it
+is run. Parts that thousands of pods share are in it once, and the rest as columns, so that pods share the same parts in
+memory as when they were decoded. A file that is missing, damaged, or not the user's own is ignored.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _CHECKSUM = 4
 _READING = ("kube", "manifest", "snapshot")
 """Packages that decode files; a change of their code makes cached files stale."""
 _OWN = ("name", "uid", "resource_version")
-"""The metadata in which pods differ from all others."""
+"""Metadata that is unique to a pod."""
 _UNSHARED = (*_OWN, "creation_timestamp")
-"""The metadata in which pods differ that are otherwise alike."""
+"""Metadata that differs between similar pods."""
 _CODE = "I"
 UNREADABLE = (msgspec.DecodeError, ValueError, LookupError, RecursionError)
 """Errors raised by damaged content."""
@@ -75,7 +75,7 @@ class _StoredSnapshot(msgspec.Struct, array_like=True):
     """Metadata that each pod has of its own, by field."""
 
 
-# Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
+# Created here and not where they are used: decoders must exist before threads decode (see snapshot.py).
 _DECODER = msgspec.msgpack.Decoder(_StoredSnapshot)
 _OBJECTS = {cls: msgspec.msgpack.Decoder(list[cls]) for cls in KIND_OF if cls is not Pod}  # type: ignore[valid-type]  # a value
 _NODE = ("node_name",)
@@ -100,7 +100,7 @@ class DecodedFile:
             snapshot = _unpack(content)
         except UNREADABLE:
             return None
-        # The files used last are those that stay.
+        # The files used last stay.
         with suppress(OSError):
             os.utime(self._cache_file)
         return snapshot

@@ -1,6 +1,6 @@
 """Clusters from files, directories and archives of any origin. Nothing is ever unpacked to disk.
 
-What is known of the dumps other tools write: which kinds they never hold, and what their oddities are.
+Known properties of the dumps other tools write: kinds that they never contain, and oddities.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def archive_errors(archive: str, *others: type[Exception]) -> Iterator[None]:
 
 
 _BEGINNING = rb"(?:Error from server|error: |Unable to connect to the server|Warning: |[EWIF]\d{4} \d\d:\d\d:)"
-"""Beginning of the messages of kubectl, and of the client that it is made of."""
+"""Beginning of messages of kubectl, and of its client library."""
 _MESSAGE = regex(_BEGINNING)
 _LAST_MESSAGE = regex(rb"(?:^|(?<=\}))" + _BEGINNING + rb"[^\n]*\n?\Z", re.MULTILINE)
 _WARNING = regex(r"Warning: |[WI]\d{4} ")
@@ -379,7 +379,7 @@ def _read_entry(entry: FileEntry, builder: SnapshotBuilder, recognized: SourceFi
     except MalformedError as error:
         if entry.is_alone:
             raise
-        # Bundles hold much that is no object; what was meant to be one is said to be a mistake.
+        # Bundles contain many files without objects; only text that should have been one is reported as a fault.
         if isinstance(error, NotAnObjectError) and error.fault.message == str(error):
             builder.skip("(no Kubernetes object)")
         else:

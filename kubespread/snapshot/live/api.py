@@ -1,9 +1,9 @@
 """GET requests to an API server, bounded in time and size; a failure is one line of advice without credentials.
 
-The official client logs in, finds certificates and proxies, and connects. What it cannot do is done here: impersonate;
-send the user of a server's or a proxy's URL; repeat a request whose body broke off; end all attempts in time; mask
-credentials in what went wrong: tests/snapshot/test_live.py, tests/snapshot/test_connection.py. Its models decode a list
-forty times slower.
+The official client logs in, finds certificates and proxies, and connects. This module adds impersonation, the
+user of a server's or a proxy's URL, retries of a broken-off body, a time limit on all attempts, and errors without
+credentials: tests/snapshot/test_live.py, tests/snapshot/test_connection.py. The client's models decode a list forty
+times slower.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _PassingError(ApiError):
 
 
 class Api:
-    """One API server, asked as one user. ``timeout`` bounds a request with all its attempts, in seconds.
+    """Client of one API server for one user. ``timeout`` bounds a request with all its attempts, in seconds.
 
     Raises UsageError and SnapshotError before the first request.
     """

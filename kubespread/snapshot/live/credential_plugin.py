@@ -1,7 +1,7 @@
 """Credential plugins: programs that print who the user is. Run once, without a terminal, in bounded time and memory.
 
-The client runs them without a bound, anew when a token ages, gives them the terminal, shows what they complain, and
-only logs that one failed: tests/snapshot/test_credential_plugin.py.
+The client runs them without limits, again when a token expires, gives them the terminal, shows their complaints, and
+only logs a failure: tests/snapshot/test_credential_plugin.py.
 
 Source of the rules:
 https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins

@@ -122,7 +122,7 @@ def choose(access: Access, environment: Mapping[str, str]) -> NamedEntry | None:
     if not cluster.server:
         raise UsageError(f'cluster "{context.cluster}" of the kubeconfig has no server')
     if user.auth_provider is not None:
-        # To refresh a token the client does not verify whose server it asks.
+        # When it refreshes a token, the client does not verify the server.
         raise UsageError(f'auth-provider of user "{context.user}" in the kubeconfig: use a credential plugin (exec)')
     if "://" not in cluster.server:
         tls = (cluster.certificate_authority, cluster.certificate_authority_data, cluster.tls_server_name)

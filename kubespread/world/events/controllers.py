@@ -1,9 +1,9 @@
 """Controllers and kube-scheduler at work in a world, one pass at a time.
 
-ReplicaSets and ReplicationControllers keep the desired number of pods; Jobs make again what is gone, each pod under its
-own index where it has one; DaemonSets have one pod on every node that should have one; Deployments have ReplicaSets
-that grow and shrink; the pods of StatefulSets come by ordinal, one after another where they are not Parallel. New pods
-are numbered where Kubernetes takes random letters. Waiting pods get nodes, and push others away where they may.
+ReplicaSets and ReplicationControllers keep the desired number of pods; Jobs recreate lost pods, with their completion
+indexes; DaemonSets run one pod on each eligible node; Deployments scale their ReplicaSets; StatefulSets create their
+pods by ordinal, one after another unless they are Parallel. New pods get numbers in place of Kubernetes' random
+letters. Waiting pods get nodes, and preempt others.
 """
 
 from __future__ import annotations
@@ -351,7 +351,7 @@ def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
         return not world.leaving and world.end_nomination(waiting)
     victims = list(filter(is_active, candidate.victims))
     if not victims and waiting.pod.status.nominated_node_name == candidate.node:
-        # Others made them terminate, and their kubelet does not answer.
+        # All victims are terminating already, on a node with a silent kubelet.
         return False
     happenings = world.happenings
     happenings.by_chance |= bool(candidate.tied or candidate.others)

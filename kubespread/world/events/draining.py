@@ -42,12 +42,12 @@ STOPPED = "every zone is down: the node controller suspects itself, takes back i
 def fail(world: World, names: Sequence[str]) -> None:
     """Let the kubelets of nodes fall silent, and controllers and kube-scheduler react.
 
-    The nodes are tainted. Pods that do not tolerate that forever are deleted and stay terminating, except those without
-    a grace period, which the API server removes at once. The nodes of a zone are evicted one after another: successors
+    The nodes are tainted. Pods that do not tolerate that forever are deleted and stay terminating; without a grace
+    period the API server removes them at once. The nodes of a zone are evicted one after another: successors
     of the first are placed while pods on the others still count. How long that takes is not modeled. Pods stay if the
     node controller would never taint NoExecute.
     """
-    # The node controller takes them in an order of chance: by name it is the same each time.
+    # The node controller takes them in random order; here they are sorted by name, so that runs are repeatable.
     names = sorted(names)
     failing = [world.living.nodes[name] for name in names]
     failed = {node.metadata.name: outage.failed_node(node) for node in failing}
@@ -137,7 +137,7 @@ def _evict_failed(world: World, due: Iterable[Sequence[PodKey]], nodes: Collecti
     for waiting_pod in world.waiting:
         waiting.setdefault(world.book.owner_of(waiting_pod.pod), {})[key_of(waiting_pod.pod)] = next(turns)
     for keys in due:
-        # Meanwhile a controller may have deleted some, and made others of the same names.
+        # Meanwhile a controller may have deleted some, and created others with the same names.
         pods = [pod for key in keys if key in world.book and is_active(pod := world.book[key])]
         pods = [pod for pod in pods if pod.spec.node_name in nodes]
         owners = {world.book.owner_of(pod) for pod in pods}
@@ -171,10 +171,10 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     A node that kubectl refuses keeps its pods and is in `Happenings.refused`, and the others are drained. Pods whose
     eviction the API server refuses, or that finalizers keep, are in `Happenings.blocked`.
 
-    kubectl asks for all pods of a node at once, a worker each, and again every 5 seconds for those that were refused.
-    Here pods without a budget are evicted together, and one of each budget: requests that are charged to the same one
-    collide, and the API server tries the others again after half a second. Once the successors are placed and ready,
-    all others are tried again, until a round evicts nothing.
+    kubectl evicts all pods of a node at once, with a worker for each, and retries refused evictions every 5 seconds.
+    Here all pods without a budget and one pod of each budget are evicted together: requests charged to one budget
+    collide, and the API server retries them after half a second. Once the successors are placed and ready, all others
+    are tried again, until a round evicts nothing.
 
     Source: pkg/registry/core/pod/storage/eviction.go, Create
     Source: staging/src/k8s.io/kubectl/pkg/cmd/drain/drain.go, RunDrain

@@ -193,7 +193,7 @@ def rollout_of(world: World, name: WorkloadName) -> OngoingRollout:
             raise not_found(world, name)
         rollout = world.rollouts[name] = rollout_of_cluster(world, name)
         if not rollout.replica_sets:
-            # It never had a pod: its ReplicaSet is still to be made.
+            # It never had a pod: its ReplicaSet does not exist yet.
             pod_copy = world.surroundings.making(name, world.workloads.objects)
             world.add_missing(pod_copy.companions)
             rollout.template, rollout.new_hash = as_template(pod_copy.pod), pod_copy.pod.metadata.labels[TEMPLATE_HASH]
@@ -246,7 +246,7 @@ def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
 
 
 def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
-    """A taint with effect NoExecute deletes the pods that do not tolerate it forever; no budget is asked."""
+    """Delete the pods that do not tolerate a NoExecute taint forever; disruption budgets do not apply."""
     doomed: list[Pod] = []
     for name in nodes:
         taints = world.living.nodes[name].spec.taints

@@ -152,7 +152,7 @@ class _Rollout(ABC):
         constraints, (surge, unavailable), (old, new) = self._constraints(), self.limits, self._active
         unplaced = {key_of(pod) for pod in new if not pod.spec.node_name}
         waiting = [waiting_pod for waiting_pod in self.world.waiting if key_of(waiting_pod.pod) in unplaced]
-        # Those of its own pods: a Deployment's are made by its ReplicaSets.
+        # Refusals of its own pods: a Deployment's are created by its ReplicaSets.
         above, book = self.world.workloads.top_owner, self.world.book
         refused = [
             row

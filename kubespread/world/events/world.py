@@ -1,7 +1,7 @@
 """A cluster in which things happen: nodes change, pods go, controllers make new ones, kube-scheduler places them.
 
-Everything happens in one order: nodes first, then the pods that go, then controllers by namespace, kind and name, then
-the scheduler's queue, whose pods become ready at once; and again until nothing changes. Timers and rate limits are
+Everything happens in one order: nodes first, then departing pods, then controllers by namespace, kind and name, then
+the scheduler's queue; placed pods become ready at once. This repeats until nothing changes. Timers and rate limits are
 named in reports, not waited for.
 """
 

@@ -1,8 +1,8 @@
 """Judgment of events in a fork: a baseline, events one after another, and the difference after each.
 
 Names do not show the cause: where one pod of a workload waits and another is evicted, the first may take the place of
-the second, whose successor waits under a new name. So pods are counted by workload. What is under way in a snapshot
-goes on first: rollouts, StatefulSets being scaled and pods on their way out.
+the second, whose successor waits under a new name. So pods are counted by workload. Before any event, changes that
+are under way in the snapshot continue: rollouts, scalings of StatefulSets and terminating pods.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def _pods(world: World, rollout: OngoingRollout) -> list[Pod]:
 def _rollouts(world: World) -> Iterator[tuple[WorkloadName, OngoingRollout]]:
     """Deployments with pods of an older template, or with more or fewer replicas than desired.
 
-    Only Deployments that are known completely count: one of their ReplicaSets has their own template. A paused one may
-    have none, and its controller only brings the ReplicaSets to its number; one of no replicas too, whatever it has.
+    Only Deployments that are known completely count: one of their ReplicaSets has their template. If they are paused,
+    which only scales their ReplicaSets, or have no desired replicas, none has to have it.
     """
     below: dict[WorkloadName, list[ReplicaSet]] = {}
     for name, replica_set in world.workloads.replica_sets.items():
@@ -284,7 +284,7 @@ class Difference(Struct, frozen=True, dict=True):
         before, now = self.baseline.waiting, Counter[WorkloadName]()
         waiting = [(workload_of(self.world, waiting_pod.pod), waiting_pod) for waiting_pod in self.world.waiting]
         more: list[Waiting] = []
-        # Those that waited before have come before the others of their workload.
+        # Pods that waited before come first among the waiting pods of their workload.
         for workload, waiting_pod in waiting:
             now[workload] += 1
             if now[workload] > before.get(workload, 0) and self.counts(workload):

@@ -95,7 +95,7 @@ def _skews(world: World, before: Cluster, pod: Pod) -> Iterator[SkewChange]:
     scheduler_of = world.surroundings.scheduler_of
     after, was = (constraints_on(cluster, pod, scheduler_of) for cluster in (world.cluster, before))
     if len(was) != len(after):
-        # Default constraints take their selectors from Services and workloads, which have come or gone meanwhile.
+        # Default constraints take their selectors from Services and workloads, which may have been added or removed.
         same_objects = Cluster.build(before.nodes.objects, before.running.pods, world.cluster.objects)
         was = constraints_on(same_objects, pod, scheduler_of)
     for then, now in zip(was, after, strict=True):

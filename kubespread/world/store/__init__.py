@@ -1,1 +1,1 @@
-"""Store of a world, kept up with itself through every change."""
+"""Store of a world, consistent after every change."""

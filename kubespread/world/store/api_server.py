@@ -1,7 +1,7 @@
-"""The API server as seen by controllers and evictions: pods go through its admission again, which refuses some, and
-PodDisruptionBudgets are kept up with the pods they protect.
+"""The API server as seen by controllers and evictions: it admits or refuses new pods, and updates PodDisruptionBudgets
+with the pods they protect.
 
-Controllers that were refused try again, after all others, once quotas have room; back-offs are not simulated.
+Controllers with refused pods try again, after all others, once quotas have room; back-offs are not simulated.
 """
 
 from __future__ import annotations

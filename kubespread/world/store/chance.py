@@ -1,7 +1,7 @@
 """Chance: everything that Kubernetes decides arbitrarily, decided by one seed.
 
 Without a seed ties between nodes go in kube-scheduler's own order, controllers pick by name, and all nodes that fit are
-scored. What chance decides is run several times, each time with the next seed.
+scored. If chance decides anything, there are several runs, each with the next seed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Direct controllers of pods, with the state that creating and deleting pods depends on.
 
-What is being rolled out in a world.
+Ongoing rollouts of a world.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Every pod of a cluster, found by its name, its node and its controller; and the states that controllers, the
-scheduler and kubelets bring pods to.
+"""Index of all pods of a cluster by name, node and controller; and the states that controllers, the scheduler and
+kubelets give to pods.
 """
 
 from __future__ import annotations

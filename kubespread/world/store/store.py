@@ -1,6 +1,6 @@
-"""Store of a world: nodes, pods, objects and the queue, kept up with each other through every change.
+"""Store of a world: nodes, pods, objects and the queue, consistent after every change.
 
-What a world is given from outside.
+Settings of a world.
 """
 
 from __future__ import annotations
@@ -162,9 +162,8 @@ class Store(Forking):
         self.rollouts: dict[WorkloadName, OngoingRollout] = {}
         self.stateful_sets: dict[WorkloadName, StatefulSetRollout] = {}
         self._budgets: Budgets | None = None
-        # Which controllers make the pods of which workload: ReplicaSets those of a Deployment or custom controller, all
-        # others their own. Of a ReplicaSet that is known only by its pods it is read from them, and kept after they are
-        # gone.
+        # Top-level workload of each controller: the Deployment or custom controller of a ReplicaSet, any other one
+        # itself. A ReplicaSet that is not listed is looked up through its pods, and remembered when they have left.
         self._top_owners: dict[WorkloadName, WorkloadName] = {}
         self._below: dict[WorkloadName, tuple[WorkloadName, ...]] = {}
         self.leaving: dict[PodKey, str] = {}
@@ -241,7 +240,7 @@ class Store(Forking):
             active = [pod for pod in pods if is_active(pod)]
             replicas = self.workloads.replicas(name)
             if self.controlled_as(name) == OPERATOR:
-                # Those that are on their way out come back.
+                # Terminating pods are recreated, too.
                 replicas = sum(pod.status.phase not in ENDED_PHASES for pod in pods)
             elif replicas is None:
                 replicas = inferred_replicas(name, pods)
@@ -249,7 +248,7 @@ class Store(Forking):
             template = as_template(active[0]) if active else None
             record = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
             if pods:
-                # So is whose it is.
+                # Its top-level workload is inferred from its pods, too.
                 self._note_above(name, pods)
         return record
 
@@ -380,8 +379,8 @@ class Store(Forking):
     def delete(self, pods: Iterable[Pod], why: str) -> None:
         """Delete pods.
 
-        Those with a grace period terminate, and keep their room until `let_go`, or for good if their kubelet is silent.
-        Those that finalizers keep stay without room.
+        Pods with a grace period terminate, and keep their room until `let_go`, or for good if their kubelet is silent.
+        Pods with finalizers stay, without room.
         """
         at_once, staying, ending = self.surroundings.stops_at_once and why != PREEMPTED, list[Pod](), list[Pod]()
         for pod in pods:

@@ -1,9 +1,9 @@
 """The cluster that all pods of a queue see, with a journal of its changes, and kube-scheduler's queue of pods that wait
 for a node.
 
-They are tried by priority, then in the order they came; a pod that fits nowhere is tried again once something has
-changed, and preempts pods of lower priority where kube-scheduler would. What the topology spread constraints of a pod
-count in a world, now or at any moment of it.
+Pods are tried by priority, then in the order they came; a pod that fits nowhere is tried again once something has
+changed, and preempts pods of lower priority where kube-scheduler would. Counts of topology spread constraints at any
+moment of a world.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class LivingCluster:
     @property
     def cluster(self) -> Cluster:
         if self._since or self._storage is not None:
-            # Each by its own kind, as it leaves: one that only equals its template is of another than the journal says.
+            # Each leaves by its own kind: a pod that only equals its template may be of another kind in the journal.
             added_pods, removed_pods = _net(self._since)
             joined = self._joined.apply(
                 ClusterChange(added_pods=added_pods, removed_pods=removed_pods, storage=self._storage), self.usage
@@ -197,7 +197,7 @@ class LivingCluster:
         if parent is not None and not is_bound and (prepared := parent._prepared_for_forks(plugins, pod)) is not None:
             position = parent.length
             return (prepared.fork(), position) if self._changed_at <= position else self.catch_up(prepared, position)
-        # As it is, or was a few changes ago: what is prepared follows them.
+        # The current cluster, or that of a few changes ago: a prepared pod follows them.
         cluster = self.cluster if is_bound or len(self._since) > _MOST_CHANGES else self._joined
         return plugins.prepare(cluster, pod), self._joined_at
 
@@ -505,5 +505,5 @@ class Queue(Forking):
             if scheduled is None:
                 return None
             applicant = Applicant(living, waiting.template, scheduled[1])
-        # The one asked longest ago is let go of; asked again it is prepared from scratch.
+        # The least recently used one is dropped, and prepared from scratch if it is needed again.
         return self._applicants.get_or_make(id(waiting.template), lambda: applicant, most=living.most_cached)
