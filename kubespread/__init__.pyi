@@ -345,7 +345,7 @@ def removable(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> RemovableReport:
-    """Find the nodes that can be drained and deleted, alone and together, and say what blocks each of the others.
+    """Find the nodes that can be drained and deleted, alone and together, and say why the others cannot.
 
     Raises UsageError, SnapshotError and ManifestError.
 
@@ -370,7 +370,7 @@ def capacity(
     by: str | None = None,
     on_progress: OnProgress | None = None,
 ) -> CapacityReport:
-    """Show what nodes have free, how much of it no pod can use and why, and how many pods of one size fit.
+    """Show free resources of nodes, how much of them no pod can use and why, and how many pods of one size fit.
 
     Raises UsageError, SnapshotError and ManifestError.
 

@@ -19,7 +19,7 @@ StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "re
 
 
 def _percent(share: float | None) -> str | None:
-    """``42%``, rounded down: what is not quite full must not be called so."""
+    """``42%``, rounded down: a node that is not quite full must not be called full."""
     return None if share is None else f"{int(share)}%"
 
 
@@ -46,7 +46,9 @@ class Stranded(Report, frozen=True):
     """Free amount of a resource on nodes where pods cannot use it."""
 
     cause: StrandedBy
-    """``pods``: the node allows no more pods. ``resource``: too little of another resource is left. ``remainder``: too
+    """Reason pods cannot use the amount.
+
+    ``pods``: the node allows no more pods. ``resource``: too little of another resource is left. ``remainder``: too
     little of this one is left for one more pod. ``rejected``: another filter rejects the node.
     """
     detail: str
@@ -61,7 +63,7 @@ class Stranded(Report, frozen=True):
     """
 
     def __str__(self) -> str:
-        """``4 on 2 cordoned nodes``; what pods can tolerate is reserved for those that do."""
+        """``4 on 2 cordoned nodes``, ``4 on 2 nodes reserved by taint spot=true``."""
         amount, nodes = shorten(self.amount), count_of(self.nodes, "node")
         if self.tolerable:
             return f"{amount} on {nodes} reserved by taint {self.detail}"
@@ -81,7 +83,7 @@ class Stranded(Report, frozen=True):
 
 class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):
     usable: Annotated[str, Col(value=shorten, is_number=True)]
-    """Free amount that is not stranded; with a request, what the pods that fit would take."""
+    """Free amount that is not stranded; with a request, the amount that the fitting pods would take."""
     stranded: tuple[Stranded, ...]
     """The largest amount first."""
 
@@ -136,9 +138,9 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     most_on_one_node: dict[str, str] | None = None
     """Most of each requested resource that is free on one node, including closed nodes; null without a request."""
     conclusion: str | None = None
-    """Sentence on what bars the pods if none fits; null if there are several causes."""
+    """Sentence on the one cause that keeps the pods off all nodes, if none fits; null if there are several causes."""
     resources: tuple[ResourceCapacity, ...]
-    """cpu, memory and pods first, then those that some node has, by name."""
+    """cpu, memory and pods first, then other resources of the nodes, by name."""
     domains: tuple[DomainCapacity, ...]
     """Domains by value; nodes in none come last."""
     node_rows: tuple[NodeCapacity, ...]
@@ -156,7 +158,7 @@ _NONE = "<none>"
 
 
 def _sentences(report: CapacityReport) -> Iterator[str]:
-    """Say how many of a request fit where, or what is usable; then what bars pods, and what is stranded."""
+    """Yield how many requested pods fit and where, or the usable amounts; then shortages and stranded amounts."""
     if report.request is None or report.fits is None:
         usable = (f"{row.resource} {shorten(row.usable)} of {shorten(row.free)} free" for row in report.resources[:2])
         yield f"usable: {', '.join(usable)}"
@@ -206,7 +208,7 @@ def request_text(requests: Mapping[str, str]) -> str:
 
 
 class Capacity(Question[CapacityReport], frozen=True, kw_only=True):
-    """Show what nodes have free, how much of it no pod can use and why, and how many pods of one size fit.
+    """Show free resources of nodes, how much of them no pod can use and why, and how many pods of one size fit.
 
     Requests are those that kube-scheduler counts, including init containers, pod-level resources and overhead. With
     --request, copies of a pod without labels or constraints are placed until no more fit; the rest is stranded for

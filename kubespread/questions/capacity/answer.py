@@ -1,4 +1,4 @@
-"""Room left on the nodes of a cluster: in total, by domain and by node, for which pods, and what no pod can use."""
+"""Room left on the nodes of a cluster, in total, by domain and by node, and the part of it that no pod can use."""
 
 from __future__ import annotations
 
@@ -80,8 +80,9 @@ _NOT_READY = NodeObstacle("tainted", f"{NOT_READY_TAINT_KEY}:NoSchedule")
 
 
 def obstacles(evaluation: Evaluation) -> Mapping[int, NodeObstacle]:
-    """Obstacle of each node where the pod does not fit: a shortage if there is one, since opening the node would not
-    help, else the first filter's rejection.
+    """Obstacle of each node where the pod does not fit: a shortage if there is one, else the first filter's rejection.
+
+    Opening a node that is short of resources would not help.
     """
     if evaluation.rejection is not None or evaluation.error is not None:
         # This is about the pod, not about a node.
@@ -118,9 +119,7 @@ def _short(details: Causes) -> tuple[str, ...]:
 
 
 def exhausted_nodes(cluster: Cluster, nodes: Mapping[int, NodeObstacle]) -> Mapping[int, NodeObstacle]:
-    """Nodes without cpu or memory left; those in ``nodes`` keep their obstacle, unless it is a taint that pods may
-    tolerate.
-    """
+    """Obstacles of ``nodes``, and of nodes without cpu or memory left, a shortage that replaces only a taint."""
     by_node = dict(nodes)
     for name in _SHARED:
         for node in np.flatnonzero(free(cluster, name) == 0).tolist():
@@ -174,8 +173,8 @@ def fill(cluster: Cluster, plugins: Framework, pod: Pod) -> tuple[Cluster, Count
         (outcome,), full = run(cluster, [Entry(pod, plugins, None, binds=False)], first_in_heap)
         nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
         return full, np.bincount(nodes, minlength=len(cluster))
-    come = [(pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
-    return cluster.apply(ClusterChange(added_pods=come)), copies
+    placed = [(pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
+    return cluster.apply(ClusterChange(added_pods=placed)), copies
 
 
 def _each_by_itself(cluster: Cluster, plugins: Framework, pod: Pod) -> Counts | None:
@@ -371,12 +370,12 @@ class _Totals(Struct, frozen=True):
         return zip(*columns, strict=True)
 
 
-def _amounts(name: str, total: int, taken: int, unused: int) -> ResourceAmounts:
+def _amounts(name: str, total: int, requested: int, unused: int) -> ResourceAmounts:
     return ResourceAmounts(
         resource=name,
         allocatable=canonical(name, total),
-        requested=canonical(name, taken),
-        utilization=round(100 * taken / total, 1) if total else None,
+        requested=canonical(name, requested),
+        utilization=round(100 * requested / total, 1) if total else None,
         free=canonical(name, unused),
     )
 

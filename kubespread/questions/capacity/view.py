@@ -94,7 +94,7 @@ def _fullness(amounts: ResourceAmounts) -> Tone:
 
 
 def _amounts(report: CapacityReport, *, free: Readers) -> Iterator[Column[_Place]]:
-    """Columns of what is taken and left: of cpu and memory, what the request names, and what else is requested."""
+    """Yield columns of used and free cpu and memory, resources of the request, and extended resources in use."""
     requested = [row.resource for row in report.resources if row.requested != "0" and "/" in row.resource]
     for name in dict.fromkeys((*_ALWAYS, *(report.request or ()), *requested)):
         yield Column(

@@ -1,4 +1,4 @@
-"""One question on two sides, and what differs between its answers."""
+"""One question on two sides, and the differences between its answers."""
 
 from __future__ import annotations
 
@@ -132,7 +132,9 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
     workloads: int
     """Number of workloads on either side."""
     changes: tuple[CellChange, ...]
-    """Changes of workloads, then those of nodes. A workload: replicas ``placed``, ``pending``, ``not created`` and
+    """Changes of workloads, then of nodes.
+
+    A workload: replicas ``placed``, ``pending``, ``not created`` and
     ``not created yet`` as `simulate` counts them, the ``old pods`` that a rollout leaves, ``skew KEY``, its excess
     ``skew KEY above maxSkew``, the scheduler's ``message`` for the first that stays pending, the pods it ``preempts``,
     and its pods ``on NODE``. A node, for one more pod beside those that run now: ``fits``, ``reason``, ``score``,
@@ -176,8 +178,8 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
             yield f"same: {' and '.join(count_of(of, noun) for _, of, noun in counts if of)}"
         else:
             more = f" and {count_of(len(worse) - 1, 'more change')}" if len(worse) > 1 else ""
-            told = f", worse: {worse[0]}{more}" if worse else ", nothing is worse"
-            yield f"{differing} {verb_of(len(keys), 'differ')}{told}"
+            verdict = f", worse: {worse[0]}{more}" if worse else ", nothing is worse"
+            yield f"{differing} {verb_of(len(keys), 'differ')}{verdict}"
         if self.workloads and not self.nodes:
             yield "all replicas of each workload are placed anew, whatever runs now"
         yield from (
@@ -191,8 +193,10 @@ ABOVE_MAX_SKEW = " above maxSkew"
 
 
 def _is_worse(change: CellChange) -> bool:
-    """True if a node no longer fits, more replicas lack a node or are not created, a rollout leaves more old pods, a
-    skew is further above maxSkew, more pods are preempted, or a node or workload is gone.
+    """True if the change is for the worse.
+
+    A node no longer fits, more replicas lack a node or are not created, a rollout leaves more old pods, a skew is
+    further above maxSkew, pods are preempted, or a node or workload is gone.
     """
     before, after, column = change.before, change.after, change.column
     if column == "preempts":

@@ -70,7 +70,7 @@ def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_sco
     is_of_all = isinstance(pods[0], ClusterWorkloads)
     explained, placed = list[ExplainReport](), list[SimulateReport]()
     refused = list[KubespreadError]()
-    asked: dict[str, Any] = {
+    shared: dict[str, Any] = {
         "pods": pods,
         "settings": tuple(side.set),
         "named": question.named,
@@ -78,10 +78,10 @@ def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_sco
         "recursive": question.recursive,
     }
     if not is_of_all:
-        explained.append(ask(now, Explain(**asked), side.scheduler))
+        explained.append(ask(now, Explain(**shared), side.scheduler))
     if is_scored or is_of_all:
         simulate = Simulate(
-            **asked,
+            **shared,
             selector=question.selector,
             replicas=question.replicas,
             # Replicas that run stay where they are, whatever changes for new ones.
@@ -91,7 +91,7 @@ def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_sco
         placed += ask(now, simulate, side.scheduler, on_refused=refused.append if is_of_all else None)
     reports: Sequence[ExplainReport | SimulateReport] = (*explained, *placed)
     unplaced = () if placed else (_NOT_PLACED,)
-    workloads = {f"{each.pod.namespace}/{each.subject}": _workload(each) for each in placed}
+    workloads = {f"{report.pod.namespace}/{report.subject}": _workload(report) for report in placed}
     return _SideRows(
         side=SideReport(
             manifest=", ".join(filter(None, map(_typed_name, given_pods(side.pod)))) or None,
@@ -102,15 +102,17 @@ def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_sco
             feature_gates=side.scheduler.feature_gates,
             kube_version=reports[0].kube_version,
             cluster=cluster_reference(side.snapshot),
-            gaps=tuple(dict.fromkeys((*(gap for each in reports for gap in each.gaps), *map(str, refused)))),
-            not_modelled=tuple(dict.fromkeys((*(text for each in reports for text in each.not_modelled), *unplaced))),
-            admission=tuple(dict.fromkeys(text for each in reports for text in each.admission)),
-            notes=tuple(dict.fromkeys((*notes, *(note for each in reports for note in each.notes)))),
+            gaps=tuple(dict.fromkeys((*(gap for report in reports for gap in report.gaps), *map(str, refused)))),
+            not_modelled=tuple(
+                dict.fromkeys((*(text for report in reports for text in report.not_modelled), *unplaced))
+            ),
+            admission=tuple(dict.fromkeys(text for report in reports for text in report.admission)),
+            notes=tuple(dict.fromkeys((*notes, *(note for report in reports for note in report.notes)))),
         ),
         nodes=_nodes(explained[0], is_scored=is_scored) if explained else {},
         workloads=workloads
-        or {f"{each.pod.namespace}/Pod/{each.pod.name}": {"message": each.message} for each in explained},
-        is_judged=all(each.nodes or each.message == NO_NODES for each in explained),
+        or {f"{report.pod.namespace}/Pod/{report.pod.name}": {"message": report.message} for report in explained},
+        is_judged=all(report.nodes or report.message == NO_NODES for report in explained),
     )
 
 

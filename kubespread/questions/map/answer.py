@@ -1,4 +1,4 @@
-"""A cluster drawn by topology: which node is in which domain, what it holds, and how evenly some pods are spread."""
+"""A cluster drawn by topology: the domains, pods and load of its nodes, and how evenly some pods are spread."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ class Drawing(Struct, frozen=True):
             )
 
     def domains(self) -> Iterator[MapDomain]:
-        """Yield the domains, each before those within it."""
+        """Yield the domains, each before the domains within it."""
         members: dict[tuple[str | None, ...], list[int]] = {}
         for position, path in enumerate(self._paths()):
             for depth in range(1, len(path) + 1):

@@ -54,7 +54,7 @@ class MapNode(Report, frozen=True, gc=False):
 
 
 class MapDomain(Report, frozen=True, gc=False):
-    """A domain of one of ``keys``, within those before it; the last of ``path`` is its own value."""
+    """A domain of one of ``keys``, within domains of the keys before; the last of ``path`` is its own value."""
 
     path: tuple[str | None, ...]
     """Its value of each of ``keys`` up to its own; null for nodes without the label."""
@@ -86,7 +86,7 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
     skew: tuple[int, ...] = ()
     """Most minus fewest matching pods of the domains that count, per constraint."""
     domains: tuple[MapDomain, ...]
-    """Domains of every key, each before those within it, by value; null, for nodes without the label, is last."""
+    """Domains of every key, each before the domains within it, by value; null, for nodes without the label, is last."""
     nodes: tuple[MapNode, ...]
     """Nodes by domain, then by name."""
     load: tuple[Load, ...]

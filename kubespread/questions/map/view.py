@@ -41,7 +41,7 @@ class Levels(Struct, frozen=True):
     """Positions in a map's keys: one for boxes, later ones for groups within a box."""
 
     box: int | None
-    """None if no key tells nodes apart: all are in one box."""
+    """None if no key distinguishes nodes: all are in one box."""
     inner: Sequence[int]
     boxes: Mapping[str | None, Sequence[MapNode]]
     """The nodes of each box, by its value."""
@@ -96,8 +96,8 @@ def box_of(
     constraint = _constraint(report, levels)
     matching = None if constraint is None else _matching(constraint, value)
     if constraint is None or matching is None:
-        held = count_of(sum(len(node.marked) for node in nodes), "pod")
-        return Box(name, [f"{held} · {counted}", held], Tone.PLAIN, lines)
+        marked = count_of(sum(len(node.marked) for node in nodes), "pod")
+        return Box(name, [f"{marked} · {counted}", marked], Tone.PLAIN, lines)
     skew = nodes[0].skew[report.constraints.index(constraint)]
     if skew is None:
         return Box(name, [f"{counted} · does not count", "does not count"], Tone.PLAIN, lines)
@@ -141,7 +141,7 @@ def view(report: TopologyMap) -> View:
         pods = count_of(report.marked_count, "pod")
         title = f"{report.workload} in {report.namespace}: {pods} on {holding:,} of {counted}"
     limits = zip(report.skew, report.constraints, strict=True)
-    seen = View(
+    map_view = View(
         **frame_of(report),
         title=title,
         sheets=[nodes, replace(_domains(report), readers=Readers.PAGES)],
@@ -158,7 +158,7 @@ def view(report: TopologyMap) -> View:
     )
     # Soft constraints do not affect the verdict.
     return replace(
-        seen, tone=Tone.WARN if any(skew > constraint.max_skew for skew, constraint in limits) else Tone.GOOD
+        map_view, tone=Tone.WARN if any(skew > constraint.max_skew for skew, constraint in limits) else Tone.GOOD
     )
 
 
@@ -167,7 +167,7 @@ def _node_columns(report: TopologyMap) -> Iterator[Column[MapNode]]:
     marked = [] if report.workload is None else ["marked"]
     yield from columns_of(MapNode, "name", "pods", *marked)
     yield from (_share(short_key(name), place, Readers.PIPES) for place, name in enumerate(report.resources))
-    yield from (_skew(short_key(each.topology_key), place) for place, each in enumerate(report.constraints))
+    yield from (_skew(short_key(constraint.topology_key), place) for place, constraint in enumerate(report.constraints))
     yield from columns_of(MapNode, "closed")
 
 

@@ -75,8 +75,9 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
     """Preemptions for its pods with a choice among equal victims, decided by name; in the notes too."""
     remarks: tuple[Remark, ...] = ()
     remedy: str | None = None
-    """Options with which it can go alone, if only disruption budgets block it: ``--budget
-    NAMESPACE/NAME:maxUnavailable=1``. Verified by draining it with them; null if none is found.
+    """Options with which it can go alone, if only disruption budgets block it; null if none is found.
+
+    An example is ``--budget NAMESPACE/NAME:maxUnavailable=1``. They are verified by draining it with them.
     """
 
     @property
@@ -140,8 +141,9 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     pending_before: int = 0
     """Pods pending before any node goes, once the cluster has settled."""
     rows: tuple[NodeRemoval, ...]
-    """Tried nodes: those that go together in their order, those that can go alone, then the others; fewest pods first,
-    then by name.
+    """Tried nodes: the ones that go together, in their order, others that can go alone, then the rest.
+
+    The last two are listed with the fewest pods first, then by name.
     """
     together: Together
 
@@ -164,8 +166,8 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         else:
             yield from _together_lines(together, f"{len(alone):,} of {count_of(len(self.rows), 'node')} can go alone")
         yield from self._remedies()
-        if lost := list(dict.fromkeys(pod for row in self.rows if row.alone for pod in row.lost)):
-            yield f"{count_of(len(lost), 'pod')} would be lost for good: {some_of(lost, _MAX_NAMED)}"
+        if lost_pods := list(dict.fromkeys(pod for row in self.rows if row.alone for pod in row.lost)):
+            yield f"{count_of(len(lost_pods), 'pod')} would be lost for good: {some_of(lost_pods, _MAX_NAMED)}"
         yield from (f"together they leave {text}" for text in uneven(together.groups))
         if preempted := sum(len(group.preempted) for group in together.groups):
             yield f"together they preempt {count_of(preempted, 'pod')}, each of which finds another node"
@@ -177,7 +179,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         return f"{row.name} {cannot} go: {'; '.join(phrases(row))}"
 
     def _remedies(self) -> Iterator[str]:
-        """The options with which nodes can go that budgets keep, those that free most nodes first."""
+        """Yield options with which nodes that budgets block can go, the options for most nodes first."""
         freed: dict[str, list[str]] = {}
         for row in self.rows:
             if row.remedy is not None:
@@ -219,7 +221,7 @@ _LONGEST_COMMAND = 300
 
 
 class Removable(DrainingQuestion[RemovableReport], frozen=True, kw_only=True):
-    """Find the nodes that can be drained and deleted, alone and together, and say what blocks each of the others.
+    """Find the nodes that can be drained and deleted, alone and together, and say why the others cannot.
 
     A node can go when a drain can evict all its pods within their budgets and kube-scheduler places the replacements,
     without breaking a budget by preemption; kubectl refuses nodes with pods that have no controller. Remarks name
@@ -251,7 +253,7 @@ class Removable(DrainingQuestion[RemovableReport], frozen=True, kw_only=True):
     ] = ()
 
     most: int | None = None
-    """Try no more nodes than this: those with the fewest pods."""
+    """Most nodes to try, the nodes with the fewest pods; None: all."""
     remedies: bool = True
     """True to look for changes of budgets that block nodes."""
 

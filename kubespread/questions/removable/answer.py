@@ -37,8 +37,8 @@ CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.
 _ALL_FLAGS = DrainFlags(force=True, ignore_daemonsets=True, delete_emptydir_data=True)
 _SHARE = 0.9
 """The share of the other nodes' free resources that a group's pods may request: rarely does the last bit fit."""
-_MOST_KEPT = 16
-"""The clusters with changed budgets that are kept, for other nodes that the same budgets keep."""
+_MOST_CACHED = 16
+"""Most clusters with changed budgets that are cached, for other nodes that the same budgets block."""
 _IN_A_ROW = 20
 """Nodes in a row that cannot go, after which no other is tried."""
 
@@ -46,8 +46,8 @@ _IN_A_ROW = 20
 def answer(question: Removable, scene: Scene) -> RemovableReport:
     """Remove each node by itself, then as many as possible together, greedily."""
     nodes = scene.edited_snapshot.nodes
-    meant = {node.metadata.name for target in question.nodes for node in nodes_of_target(parse_target(target), nodes)}
-    names = [node.metadata.name for node in nodes if not question.nodes or node.metadata.name in meant]
+    targets = {node.metadata.name for target in question.nodes for node in nodes_of_target(parse_target(target), nodes)}
+    names = [node.metadata.name for node in nodes if not question.nodes or node.metadata.name in targets]
     if question.most is not None and len(names) > question.most:
         pods = Counter(pod.spec.node_name for pod in scene.edited_snapshot.pods if is_active(pod))
         fewest = frozenset(sorted(names, key=lambda name: (pods[name], name))[: question.most])
@@ -87,9 +87,7 @@ class _Group(Struct):
 def _removals(
     trials: _Removing, alone: Sequence[NodeRemoval], scene: Scene
 ) -> tuple[tuple[NodeRemoval, ...], Together, Sequence[str]]:
-    """The nodes tried ``alone``, each with its place among those that can go together; these; and those that were not
-    tried with them in time.
-    """
+    """Rows of all nodes, each with its place among the nodes that go together; these; and nodes not tried in time."""
     free_to_go = sorted((row for row in alone if row.alone and not row.set_apart), key=lambda row: (row.pods, row.name))
     group = trials.remove_group([row.name for row in free_to_go], scene)
     place = {name: number for number, name in enumerate(group.nodes, 1)}
@@ -116,7 +114,7 @@ class _Removing:
         """``as_read`` is the cluster before it settled, where remedies are looked for that do not undo ``edits``."""
         self.baseline, self.notes, self._flags, self._as_read, self._edits = baseline, notes, flags, as_read, edits
         self.assumed = baseline.world.assumed
-        self._after = lru_cache(_MOST_KEPT)(self._change)
+        self._after = lru_cache(_MOST_CACHED)(self._change)
         self._certain, self._domains = Certain(baseline.world.fork()), CountingDomains(baseline.world)
 
     @classmethod
@@ -125,7 +123,7 @@ class _Removing:
         return cls(*scene.baseline(), question.drain_flags, as_read, scene.snapshot.edits)
 
     def __call__(self, name: str) -> NodeRemoval:
-        """The removal of one node, with what would let it go where all that keeps it are budgets."""
+        """The removal of one node, with the remedy if only budgets block it."""
         row, book = self._remove_one(name), self.baseline.world.book
         if self._as_read is None or {trouble.kind for trouble in row.get(*REFUSALS)} != {"blocked"}:
             return row
@@ -137,7 +135,7 @@ class _Removing:
         return row
 
     def _change(self, change: Change) -> Self | None:
-        """The cluster as it is after a change that leaves nothing worse; None where it does, or is refused."""
+        """Removals after a change that leaves nothing worse; None if it does, or is refused."""
         assert self._as_read is not None
         baseline = settled_after(self._as_read, change)
         if baseline is None or Difference(self.baseline, baseline.world, (baseline.happenings,)).is_worse:
@@ -147,8 +145,8 @@ class _Removing:
     def _remove_one(self, name: str) -> NodeRemoval:
         """The removal of one node, while the others stay.
 
-        Where kubectl refuses it is drained with all flags all the same: what else blocks it is found at once, not one
-        after another.
+        Where kubectl refuses it is drained with all flags all the same: all obstacles are found at once, not one after
+        another.
         """
         world = self.baseline.world
         position = world.living.nodes.index[name]
@@ -172,7 +170,7 @@ class _Removing:
         return outcome(NodeRemoval, name, removed, first=refused, has_skew=True, ties=tuple(step.ties), **about)
 
     def _remarks(self, node: Node, plan: DrainPlan) -> Iterator[Remark]:
-        """Yield remarks on a node before it goes: its role, its domain, and whose data its drain deletes."""
+        """Yield remarks on a node before it goes: its role, its domain, and pods that lose local data."""
         label = next((role for role in CONTROL_PLANE if role in node.metadata.labels), None)
         if label is not None:
             yield Remark(kind="controlPlane", detail=f"label {label}")
@@ -220,12 +218,12 @@ class _Removing:
         return group
 
     def _try(self, group: _Group, names: Sequence[str]) -> str:
-        """Name what blocks the next nodes, or remove them from the group's world if nothing does."""
+        """Remove the next nodes from the group's world, or name the first obstacle; empty if they are removed."""
         trial, before = group.trial.fork(), group.trial.world.cluster
         trial.play(partial(cordon, nodes=names))
         for name in names:
             drained = trial.play(partial(drain, nodes=[name], flags=self._flags))
-            # What waits for a single node may fit once that is gone.
+            # Pods that wait may fit once a single node is gone.
             if drained.blocked_pods or (drained.waiting and len(names) > 1):
                 break
         else:
@@ -254,10 +252,9 @@ class CountingDomains:
         self._counts = cache(self._is_counted)
 
     def losses(self, world: World, names: Sequence[str]) -> Iterator[str]:
-        """Yield domains left without a node when ``names`` are removed, ``zone c``, and ``the cluster`` itself; the
-        last domain of a key spreads nothing.
+        """Yield domains left without a node when ``names`` are removed, ``zone c``, and ``the cluster`` itself.
 
-        ``world`` is this one, or a later state of it.
+        The last domain of a key spreads nothing, and does not count. ``world`` is this one, or a later state of it.
         """
         if len(names) == len(world.living.nodes):
             yield "the cluster"
@@ -325,19 +322,17 @@ class Asks:
             resource: np.array([wrap(request[resource]) for request in requests], dtype=np.int64)
             for resource in resources
         }
-        """By resource, what the pods of each node ask for."""
+        """Requests of the pods of each node, by resource."""
 
     def _cumulative(self, resource: str, first: int, count: int | None = None) -> tuple[Counts, Counts]:
-        """For ``count`` nodes from ``first`` on: the cumulative requests of the first one, two and so on, and what all
-        others have free then.
-        """
+        """Cumulative requests of ``count`` nodes from ``first`` on, and the amounts then free on all other nodes."""
         chosen = slice(first, None if count is None else first + count)
         room = free(self._cluster, resource)
         remaining: Counts = room.sum() - np.cumsum(room[self._positions[chosen]])
         return np.cumsum(self._requests[resource][chosen]), remaining
 
     def likely(self, first: int, share: float) -> int:
-        """Number of nodes, from ``first`` on, that request at most ``share`` of what the others have free."""
+        """Number of nodes, from ``first`` on, that request at most ``share`` of the room on the others."""
         fits = np.ones(len(self._positions) - first, dtype=np.bool_)
         for resource in self._requests:
             demand, remaining = self._cumulative(resource, first)
@@ -345,7 +340,7 @@ class Asks:
         return len(fits) if fits.all() else int(fits.argmin())
 
     def short(self, first: int, count: int) -> str:
-        """Resource that ``count`` nodes together request too much of; empty if there is none."""
+        """Phrase on a resource that ``count`` nodes together request too much of; empty without one."""
         for resource in self._requests:
             demand, free_then = self._cumulative(resource, first, count)
             needed, remaining = demand.item(-1), free_then.item(-1)

@@ -1,4 +1,4 @@
-"""Known before any node is drained: pods that certainly find another node, and pods that cannot be evicted.
+"""Judgments before any node is drained: pods that certainly find another node, and pods that cannot be evicted.
 
 Pods find one without moving any of them: the filters are asked once for all pods and nodes that they cannot tell apart.
 A moved pod takes room on one node only; so if each pod of a node fits on more other nodes than pods move, all of them
@@ -182,7 +182,7 @@ class Certain:
 
 
 Cause = TroubleKind | Literal["safeToEvict", "doNotDisrupt"]
-KEPT: Mapping[Cause, tuple[Literal["warning", "notice"], str]] = {
+OBSTACLES: Mapping[Cause, tuple[Literal["warning", "notice"], str]] = {
     "localStorage": ("notice", "with data in emptyDir volumes, which a drain deletes"),
     "noController": (
         "warning",
@@ -217,7 +217,7 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
             if trouble.subject in pods:
                 refused.setdefault(trouble.kind, []).append(trouble.subject)
         refused["blocked"] = [full_name(pod) for pod in refused_pods(world, workload, name)]
-        yield from (KeptNode(cause, name, tuple(held)) for cause, held in refused.items() if held)
+        yield from (KeptNode(cause, name, tuple(pod_names)) for cause, pod_names in refused.items() if pod_names)
         yield from _kept_by_autoscalers(node, pods)
 
 

@@ -1,4 +1,4 @@
-"""Removable nodes: one row per node, with many the first of each sort, and by cause what blocks the others."""
+"""Removable nodes: the nodes behind each obstacle and effect, then one row per node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_PODS = 3
 
 
 def _consequences(row: NodeRemoval) -> Iterator[str]:
-    """Effects of removing a node, besides moving its pods, and what else is to be known of it."""
+    """Yield effects of removing a node, besides moving its pods."""
     if local := [pod for remark in row.remarks if remark.kind == "localStorage" for pod in remark.pods]:
         yield f"deletes the local data of {some_of(local, _MAX_PODS)}"
     if not row.alone:
@@ -28,7 +28,7 @@ def _consequences(row: NodeRemoval) -> Iterator[str]:
     yield from (f"leaves {text}" for text in uneven([row]))
     if row.preempted:
         find = verb_of(len(row.preempted), "find another node")
-        yield f"preempts {some_of([each.pod for each in row.preempted], _MAX_PODS)}, which {find}"
+        yield f"preempts {some_of([victim.pod for victim in row.preempted], _MAX_PODS)}, which {find}"
     if row.lost:
         yield f"loses {some_of(row.lost, _MAX_PODS)} for good"
 
@@ -48,7 +48,7 @@ def _tone(row: NodeRemoval) -> Tone:
 
 
 def view(report: RemovableReport) -> View:
-    """One row per node: its place in the order of removal, and what blocks it."""
+    """One row per node: its place in the order of removal, and its obstacles."""
     nodes = Sheet(title="Nodes", columns=_NODE, rows=report.rows, readers=Readers.PIPES, tone=_tone)
     return View(
         **frame_of(report),
@@ -81,7 +81,7 @@ def _verdict(row: NodeRemoval) -> str:
 
 
 def _word(row: NodeRemoval) -> str:
-    """``goes``, ``can go``, ``budget: web-0``: what keeps it, and whose pod that is."""
+    """``goes``, ``can go``, or the obstacle and its subject: ``budget: web-0``."""
     if row.alone:
         return "goes" if row.place else "can go"
     trouble = row.troubles[0]
@@ -96,12 +96,12 @@ def _question(report: RemovableReport) -> str:
 
 
 def _parts(report: RemovableReport) -> Iterator[Sheet[NodeRemoval] | Sentence]:
-    """By reason what blocks nodes, the one with the most nodes first, and rows."""
-    kept = by_why(trouble for row in report.rows for trouble in row.get(*REFUSALS))
+    """Yield obstacles and effects, the one of most nodes first, and the rows."""
+    refusals = by_why(trouble for row in report.rows for trouble in row.get(*REFUSALS))
     reasons = by_reason(
         (row.name, text)
         for row in report.rows
-        for text in (*(explanation(kept[each]) for each in by_why(row.get(*REFUSALS))), *_reasons(row))
+        for text in (*(explanation(refusals[why]) for why in by_why(row.get(*REFUSALS))), *_reasons(row))
         if text not in report.answer[0]
     )
     for text, nodes in sorted(reasons.items(), key=lambda reason: -len(reason[1])):
@@ -112,7 +112,7 @@ def _parts(report: RemovableReport) -> Iterator[Sheet[NodeRemoval] | Sentence]:
 
 
 def _reasons(row: NodeRemoval) -> Iterator[str]:
-    """Yield what comes of it where it is drained, and what else is to be known."""
+    """Yield troubles after its drain, the reason it does not go with others, and other effects."""
     yield from (phrase(row, kind) for kind in row.kinds if kind not in REFUSALS)
     yield from ([row.kept_back] if row.stays else ())
     yield from (f"goes, and {consequence}" for consequence in _consequences(row))

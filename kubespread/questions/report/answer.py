@@ -24,7 +24,7 @@ from kubespread.questions.audit import Audit
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending import LATER, Pending, PendingReport
 from kubespread.questions.remedies.families import SHORT
-from kubespread.questions.removable.certain import KEPT, Cause, KeptNode, kept_nodes
+from kubespread.questions.removable.certain import OBSTACLES, Cause, KeptNode, kept_nodes
 from kubespread.questions.report import Badness, Report, ReportLine, Scorecard
 from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
 from kubespread.questions.scene import Inquiry, Scene
@@ -373,7 +373,7 @@ class _Asking(Inquiry):
         for node in kept:
             by_cause.setdefault(node.cause, []).append(node)
         for cause, rows in by_cause.items():
-            level, why = KEPT[cause]
+            level, why = OBSTACLES[cause]
             nodes, pods = tuple(row.node for row in rows), [pod.short_name for row in rows for pod in row.pods]
             yield ReportLine.make(
                 "kept",

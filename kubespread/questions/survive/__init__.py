@@ -57,11 +57,11 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     """Number of selected workloads."""
     nodes: int
     pending_before: int
-    """Number of their pods already pending, once those that fit are placed."""
+    """Number of their pods pending before a loss, after the pods that fit are placed."""
     placed_first: str = ""
     """``3 pending pods are counted as placed first``, and whom they preempt; empty for none."""
     untested: tuple[WorkloadName, ...] = ()
-    """NAMESPACE/Kind/name of selected workloads without a ready pod before: no loss shows what they survive."""
+    """NAMESPACE/Kind/name of selected workloads without a ready pod before a loss, so that no loss tests them."""
     losses: tuple[LostDomain, ...]
     """By topology key, in the given order, and domain."""
     pairs: bool = False
@@ -69,7 +69,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     nodes_deleted: bool = False
     """True if Node objects of a lost domain are deleted; else they stay, silent."""
     autoscaler: str | None = None
-    """Autoscaler whose new nodes count in the verdict; null for none."""
+    """Autoscaler that adds nodes, which count in the verdict; null for none."""
 
     def by_key(self) -> Iterator[tuple[str, tuple[LostDomain, ...]]]:
         """Yield the losses of each topology key."""
@@ -94,7 +94,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         return "unknown" if self.untested or "unknown" in verdicts else "yes"
 
     def sentences(self) -> Iterator[str]:
-        """Yield how many domains of each key can be lost and what the worst loss leaves; then each kind of trouble."""
+        """Yield how many domains of each key can be lost, the outcome of the worst loss, then each kind of trouble."""
         yield from self._headlines()
         if self.placed_first:
             yield self.placed_first
@@ -102,8 +102,8 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             yield f"{self._losing([loss for loss in self.losses if text in loss.notes])}: {text}"
         yield from sentences(self.losses, self._losing, *map(in_brief, self.standing[:1]))
         for _, losses in self.by_key():
-            if gone := [loss for loss in losses if loss.already_lost]:
-                yield f"{loss_names(gone, 'and')} {verb_of(len(gone), 'are')} lost already"
+            if before := [loss for loss in losses if loss.already_lost]:
+                yield f"{loss_names(before, 'and')} {verb_of(len(before), 'are')} lost already"
         if self.autoscaler is not None:
             yield f"{self.autoscaler} adds {self._added_nodes()}"
         yield from of_unknown(*self.losses)
@@ -145,7 +145,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         return f"not known for {names}: {NONE_READY}"
 
     def worst_of(self, standing: Sequence[LostDomain]) -> str:
-        """Sentence on how many of a key's domains can be lost, and what losing the worst one leaves."""
+        """Sentence on how many of a key's domains can be lost, and on the outcome of the worst loss."""
         can, worst = self._can_be_lost(standing), in_brief(standing[0])
         return f"{can}. {standing[0].name}: {worst}" if worst else can
 

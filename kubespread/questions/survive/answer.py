@@ -29,7 +29,7 @@ _MOST_DOMAINS, _MOST_PAIRS = 100, 4950
 
 
 def answer(question: Survive, scene: Scene) -> SurviveReport:
-    """Fail the nodes of each domain, delete their Node objects where that is asked, and place pods again."""
+    """Fail the nodes of each domain, delete their Node objects if requested, and place pods again."""
     losing = _Losing.build(question, scene)
     world, selected = losing.world, losing.selected
     workloads, untested = losing.workloads, losing.untested_workloads
@@ -80,9 +80,7 @@ class _Domain(Struct, frozen=True):
 
 
 def _domains_to_lose(world: World, question: Survive) -> Iterator[_Domain]:
-    """The domains of all keys, or each two of one; by default zones, where no node is in one what pods are spread over
-    (racks), and hosts where that is nothing else.
-    """
+    """Yield the domains of all keys, or each two of one key; by default, of the usual keys."""
     nodes = world.living.nodes.objects
     full = [full_topology_key(key, nodes) for key in question.keys] or _usual_keys(world)
     check_topology_keys(full, nodes)
@@ -93,10 +91,11 @@ def _domains_to_lose(world: World, question: Survive) -> Iterator[_Domain]:
 
 
 def _usual_keys(world: World) -> list[str]:
+    """Zones; where no node is in one, the keys that pods are spread over (racks); without these, hosts."""
     nodes = world.living.nodes
     if nodes.label(ZONE).values:
         return [ZONE]
-    constraints = (each for pod in world.book for each in pod.spec.topology_spread_constraints)
+    constraints = (constraint for pod in world.book for constraint in pod.spec.topology_spread_constraints)
     keys = {constraint.topology_key for constraint in constraints} - {HOSTNAME}
     return sorted(key for key in keys if len(nodes.label(key).values) > 1) or [HOSTNAME]
 
@@ -141,7 +140,7 @@ class _Losing:
 
     @property
     def workloads(self) -> set[WorkloadName]:
-        """All that count, single pods among them, without those whose pods belong to their nodes."""
+        """Selected workloads that have pods, single pods included, without workloads with a pod per node."""
         world = self.baseline.world
         return set(filter(self._moves, {workload_of(world, pod) for pod in world.book}))
 

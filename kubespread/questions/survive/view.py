@@ -58,10 +58,10 @@ def _tiles(report: SurviveReport) -> Iterator[Tile]:
 def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Sentence]:
     """The domains of each key, and the degraded workloads: a row each, with the domain that leaves it fewest."""
     degraded = worst_changes(report.losses)
-    # Why they are degraded, unless said already.
-    said = " ".join(report.answer)
+    # Why they are degraded, unless the answer says it already.
+    answer = " ".join(report.answer)
     whys = ((escape(change.workload.short_name), change.why) for _, change in degraded.on_screen(look))
-    for why, names in by_reason((name, why) for name, why in whys if why.rstrip(".") not in said).items():
+    for why, names in by_reason((name, why) for name, why in whys if why.rstrip(".") not in answer).items():
         yield fold(f"{some_of(names, _MAX_NAMED)}: {why}", indent="")
     for key, losses in report.by_key():
         columns = named_by_key(columns_of(LostDomain), key)
