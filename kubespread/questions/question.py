@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kubespread.kube.taint import DrainFlags
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
-    from kubespread.questions.workloads_asked import Selection
+    from kubespread.questions.selection import Selection
     from kubespread.snapshot.edits.verb import Edit
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -610,7 +610,7 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
     def asked_in(self, snapshot: Snapshot) -> Selection:
         """Selection of these workloads in ``snapshot``. Raises UsageError for an invalid selector or name."""
         from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-        from kubespread.questions.workloads_asked import Selection
+        from kubespread.questions.selection import Selection
 
         default = self.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
         return Selection.parse(self.namespace, self.selector, self.workload_names, default)

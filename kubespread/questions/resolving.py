@@ -128,7 +128,7 @@ def _candidates(
     return candidates
 
 
-def given_pods(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:
+def pod_list(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:
     return pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
 
 

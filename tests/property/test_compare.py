@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import ClusterWorkloads, CompareReport, Scheduler, Side
-from kubespread.questions.resolving import given_pods
+from kubespread.questions.resolving import pod_list
 from tests.builders import Data
 from tests.property.test_invariants import questions
 from tests.property.workloads_on_nodes import clusters, snapshot_of
@@ -43,7 +43,7 @@ def placed(side: Side, replicas: int | None = None, *, from_scratch: bool = Fals
     """Each workload, as simulate has it."""
     reports = kubespread.simulate(
         side.snapshot,
-        [*given_pods(side.pod)],
+        [*pod_list(side.pod)],
         replicas,
         side.scheduler,
         from_scratch=from_scratch,
@@ -74,8 +74,7 @@ def is_worse(before: Side, after: Side, replicas: int) -> bool:
     """True if anything is worse, from what explain and simulate answer by themselves."""
     explained = [kubespread.explain(side.snapshot, side.pod, side.scheduler) for side in (before, after)]
     (old,), (new,) = (
-        kubespread.simulate(side.snapshot, [*given_pods(side.pod)], replicas, side.scheduler)
-        for side in (before, after)
+        kubespread.simulate(side.snapshot, [*pod_list(side.pod)], replicas, side.scheduler) for side in (before, after)
     )
     fitted, fits = ({*report.feasible} for report in explained)
     was, now = excess(old), excess(new)

@@ -34,7 +34,7 @@ from kubespread.questions.audit.standing import (
 )
 from kubespread.questions.causes.own_pods import is_intended, mismatch_of, nearest
 from kubespread.questions.scene import Scene
-from kubespread.questions.workloads_asked import Selection, nothing_to_say
+from kubespread.questions.selection import Selection, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
 from kubespread.scheduler.evaluation import has_lower
 from kubespread.scheduler.framework import Framework

@@ -17,7 +17,7 @@ from kubespread.questions.compare import ABOVE_MAX_SKEW, Cell, Compare, CompareR
 from kubespread.questions.editing import apply_edits
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
-from kubespread.questions.resolving import given_pods
+from kubespread.questions.resolving import pod_list
 from kubespread.questions.scene import Scene, Side, ask, cluster_reference
 from kubespread.questions.simulate import Simulate, SimulateReport
 from kubespread.reports.parts import SkewChange
@@ -52,7 +52,7 @@ def answer(question: Compare, _scene: Scene) -> CompareReport:
 
 
 def _read(side: Side) -> tuple[PodGiven, ...]:
-    return tuple(read_once(pod) for pod in given_pods(side.pod))
+    return tuple(read_once(pod) for pod in pod_list(side.pod))
 
 
 class _SideRows(Struct, frozen=True):
@@ -94,7 +94,7 @@ def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_sco
     workloads = {f"{report.pod.namespace}/{report.subject}": _workload(report) for report in placed}
     return _SideRows(
         side=SideReport(
-            manifest=", ".join(filter(None, map(_typed_name, given_pods(side.pod)))) or None,
+            manifest=", ".join(filter(None, map(_typed_name, pod_list(side.pod)))) or None,
             workload=None if is_of_all else next(iter(workloads), None),
             settings=tuple(side.set),
             edits=tuple(map(str, side.snapshot.edits)),

@@ -15,8 +15,8 @@ from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.node_groups import Autoscaler
 from kubespread.questions.scene import Scene, placed_first
+from kubespread.questions.selection import Selection
 from kubespread.questions.survive import LostDomain, Survive, SurviveReport
-from kubespread.questions.workloads_asked import Selection
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, domain_noun
 from kubespread.world.events.draining import delete_nodes, fail

@@ -24,10 +24,10 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.removable import Removable
 from kubespread.questions.scene import Inquiry, Scene
+from kubespread.questions.selection import Selection
 from kubespread.questions.simulate import Simulate
 from kubespread.questions.survive import NONE_READY, LostDomain, Survive
 from kubespread.questions.verify import Clause, ClauseState, VerifiedClause, Verify, VerifyReport
-from kubespread.questions.workloads_asked import Selection
 from kubespread.reports.outcome import WorkloadChange, phrase
 from kubespread.scenario.promises import HPA_MAX, NODES_DELETED, Promise
 from kubespread.scenario.reading import Scenario, Step, parse_step
