@@ -31,7 +31,9 @@ class StuckGroup(Report, frozen=True):
     """Pods that wait for the same thing and that one change frees."""
 
     cause: Annotated[PendingFor, Col()]
-    """``filtered``: no node fits. ``refused``: the pod itself is at fault, such as a missing claim. ``gated``,
+    """Cause for which the pods wait.
+
+    ``filtered``: no node fits. ``refused``: the pod itself is at fault, such as a missing claim. ``gated``,
     ``nominated``, ``otherScheduler``, ``fits``: it waits for something else. ``preempts``: kube-scheduler makes room
     for it.
     """
@@ -46,8 +48,10 @@ class StuckGroup(Report, frozen=True):
     workloads: Annotated[tuple[WorkloadName, ...], Col()]
     """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a bare pod."""
     change: Suggestion | None
-    """Least change found to free them; null if none frees more, or none was looked for. ``placed`` counts these pods
-    with a node then: after an edit, with all pending pods in the queue; after a change of the pods, with them alone.
+    """Least change found to free them; null if none frees more, or none was looked for.
+
+    ``placed`` counts these pods with a node then: after an edit, with all pending pods in the queue; after a change of
+    the pods, with them alone.
     """
     fitting: int = 0
     """Number of them that find a node without any change, placed one after another without other pending pods."""
@@ -56,8 +60,9 @@ class StuckGroup(Report, frozen=True):
     no_change: str = ""
     """Reason why there is no change, ``none of 12 changes tried gets all of them placed``; empty where there is one."""
     command: Annotated[str, Col(is_command=True)] = ""
-    """Command that shows the change: the replicas of the first workload for a change of the pods, else the pods still
-    pending; empty without a change.
+    """Command that shows the change; empty without one.
+
+    It places the replicas of the first workload for a change of the pods, else it shows the pods still pending.
     """
 
     @property
@@ -67,7 +72,7 @@ class StuckGroup(Report, frozen=True):
 
     @property
     def told(self) -> Annotated[str, Col(header="SMALLEST-CHANGE")]:
-        """The change with its remarks, or the reason why there is none."""
+        """The change with its remarks, or the reason there is no change."""
         if self.change is None:
             return self.no_change
         preempting = [f"preempts {count_of(len(self.victims), 'pod')}"] if self.victims else []

@@ -1,4 +1,4 @@
-"""Every stuck pod of a cluster: grouped by cause, each group with the smallest change that frees it."""
+"""Pending pods of a cluster: grouped by cause, each group with the smallest change that frees it."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
 
 
 def _decisive(evaluation: Evaluation) -> str:
-    """Say what rules out all nodes; else what alone rules out most, and what is wrong with the others."""
+    """Name the reasons that rule out all nodes; else the one that rules out most, and the obstacles of the others."""
     reasons = bars.reasons_of(evaluation)
     if (by_volume := bars.confined_by_volume(evaluation, reasons)) is not None:
         return by_volume
@@ -163,7 +163,7 @@ def _of_constraint(barring: bars.Barring, others: Sequence[bars.BarringReason]) 
 
 
 def _wrong(among: Mask, others: Sequence[bars.BarringReason], most: int = _MAX_WRONG) -> str:
-    """Say what is wrong with nodes, most of them first."""
+    """Count nodes by obstacle, most first: ``2 tainted, 1 cordoned``."""
     counts = [(int(np.count_nonzero(nodes & among)), words) for other in others for nodes, words in _adjectives(other)]
     wrong = [f"{count} {words(count)}" for count, words in sorted(counts, key=lambda pair: -pair[0]) if count]
     return ", ".join(wrong[:most])
@@ -194,8 +194,10 @@ def _of_nodes(failing: bars.Failing, others: Sequence[bars.BarringReason], evalu
 
 
 def _of_resource(resource: str, others: Sequence[bars.BarringReason], evaluation: Evaluation) -> str:
-    """``needs 2 cpu on one node; most free on one: 1, but 16 on c1 (cordoned)``: the most room on a node that nothing
-    else rejects, and where there would be enough; or the most on any node, where something else rejects all.
+    """``needs 2 cpu on one node; most free on one: 1, but 16 on c1 (cordoned)``.
+
+    It shows the most room on a node that nothing else rejects, and nodes with enough room; or the most room on any
+    node, if something else rejects all.
     """
     is_open = ~np.logical_or.reduce(
         [np.zeros(len(evaluation.cluster), dtype=np.bool_), *(other.rejected for other in others)]
@@ -212,7 +214,7 @@ def _of_resource(resource: str, others: Sequence[bars.BarringReason], evaluation
 
 
 def _nodes_text(evaluation: Evaluation, nodes: Mask, others: Sequence[bars.BarringReason]) -> str:
-    """``c1 (cordoned) and g1 (tainted gpu)``, or how many nodes and what is wrong with them."""
+    """``c1 (cordoned) and g1 (tainted gpu)``; of many nodes, their number and their obstacles."""
     names = evaluation.cluster.nodes.names
     positions = sorted(np.flatnonzero(nodes).tolist(), key=names.__getitem__)
     if len(positions) > _MAX_NODES:
@@ -238,12 +240,12 @@ _FIT = "fits once the others run"
 
 
 class _Stuck(Struct, frozen=True):
-    """Identical pods, and what they wait for."""
+    """Identical pods, and the cause for which they wait."""
 
     kind: AlikePods
     waits: Waits
     fitting: int = 0
-    """Number of them that find a node without any change, after those of their workload that come before them."""
+    """Number of them that find a node without any change, placed after earlier pods of their workload."""
 
 
 def answer(question: Pending, scene: Scene) -> PendingReport:
@@ -278,7 +280,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
 
 
 def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Commands) -> list[StuckGroup]:
-    """The largest first. After each cause, progress reports the number of pods whose remedy is known."""
+    """Groups, the largest first. After each cause, progress reports the number of pods that were judged."""
     world = scene.world
     by_workload: dict[WorkloadName, list[AlikePods]] = {}
     for kind in _kinds(world, is_asked):
@@ -304,9 +306,7 @@ def _waiting_in(world: World, is_asked: Callable[[WorkloadName], bool]) -> Itera
 def _not_made(
     world: World, groups: Iterable[StuckGroup], is_asked: Callable[[WorkloadName], bool]
 ) -> Iterator[UnmadePods]:
-    """Pods that the API server will refuse once their controllers make them, and those of stuck workloads that do not
-    even exist.
-    """
+    """Yield pods that the API server will refuse once controllers make them, and other missing pods of ``groups``."""
     missing = [row for row in unmade_pods(world, list(unmade(world))) if is_asked(row.workload)]
     if not missing:
         return
@@ -317,14 +317,16 @@ def _not_made(
 
 
 def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[AlikePods]:
-    """The waiting pods in question, in kube-scheduler's order; those with gates come last."""
+    """The selected waiting pods, in kube-scheduler's order; pods with gates come last."""
     ordered = {key_of(waiting.pod): waiting for waiting in (*world.queue.in_order(), *world.waiting)}
     return AlikePods.kinds(waiting for waiting in ordered.values() if is_asked(workload_of(world, waiting.pod)))
 
 
 def _stuck_together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck]:
-    """Find what the pods of a workload wait for. Where one fits, or makes room for itself, all are placed one after
-    another: later ones may no longer find a node, or find one only now.
+    """Find the causes for which the pods of a workload wait.
+
+    Where one fits, or makes room for itself, all are placed one after another: later ones may no longer find a node, or
+    find one only now.
     """
     alone = [cause_of(world, kind.waiting[0]) for kind in kinds]
     pairs = list(zip(kinds, alone, strict=True))
@@ -363,14 +365,14 @@ def _waiting(kinds: Iterable[AlikePods]) -> dict[PodKey, Waiting]:
 
 
 class _Freeing(Struct, dict=True):
-    """The search for what frees pods; each group may take half of the trials that are left."""
+    """Search for changes that free pods; each group may take half of the trials that are left."""
 
     world: World
     snapshot: Snapshot
     version: KubeVersion
     commands: Commands
     edits: Sequence[Edit]
-    """Edits that were asked about."""
+    """The question's edits."""
     _tried: int = 0
 
     @cached_property
@@ -394,9 +396,9 @@ class _Freeing(Struct, dict=True):
         assert evaluation is not None
         several = len(goal) if len(goal) > 1 else None
         fitting = sum(stuck.fitting for stuck in alike)
-        asked = QuestionEdits(self.edits, workload=workload_of(self.world, ranked[0].kind.pod))
+        edits = QuestionEdits(self.edits, workload=workload_of(self.world, ranked[0].kind.pod))
         stuck_there = StuckPod(
-            evaluation, self.version, several, fitting, None if fitting else several, asked, goal.rivals
+            evaluation, self.version, several, fitting, None if fitting else several, edits, goal.rivals
         )
         trials = Attempts.build(goal, stuck_there, max(0, most_trials(stuck_there) - self._tried) // 2)
         # The cheapest change that frees all of them, else the cheapest of those that free most of them.
@@ -420,7 +422,7 @@ class _Freeing(Struct, dict=True):
         no_change: str = "",
         victims: Sequence[NamespacedName] = (),
     ) -> StuckGroup:
-        """``victims`` are those of the change."""
+        """Group with the ``best`` change, which preempts ``victims``, or with the reason for ``no_change``."""
         waits = alike[0].waits
         pods = [waiting.pod for stuck in alike for waiting in stuck.kind.waiting]
         workloads = dict.fromkeys(workload_of(self.world, pod) for pod in pods)

@@ -67,7 +67,7 @@ def _tiles(report: PendingReport) -> Sequence[Tile]:
 
 
 def _parts(report: PendingReport, look: Look) -> Iterator[Sheet[StuckGroup] | Part]:
-    """The causes, each with the smallest change, and what an autoscaler adds."""
+    """The causes, each with the smallest change, and the nodes that an autoscaler adds."""
     yield Sheet(title="", columns=(), rows=report.groups, noun="cause", tone=_tone, drawn=partial(_lines, report))
     if report.autoscaling is not None:
         yield from scaling(report.autoscaling, look)

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a cluster, or would be, on one page: what the other questions answer."""
+"""Everything that is wrong with a cluster, or would be, on one page: the findings of other questions."""
 
 from __future__ import annotations
 
@@ -49,15 +49,19 @@ class ReportLine(Finding, frozen=True, kw_only=True, rename={"text": "what"}):
     key: str
     """Identity of the line, the same in later reports: ``spread/violated/shop/Deployment/web/zone``."""
     level: Annotated[Badness, Col()]
-    """``critical``: pods are missing now, or no rollout completes. ``warning``: pods would be missing after one more
+    """Level of the line.
+
+    ``critical``: pods are missing now, or no rollout completes. ``warning``: pods would be missing after one more
     failure, a hard constraint does not hold, or a drain is refused. ``notice``: anything else.
     """
     area: Annotated[Area, Col()]
-    """``running``: running pods. ``losses``: effects of one more failure. ``scaling``: autoscalers, and workloads whose
+    """Area of the line.
+
+    ``running``: running pods. ``losses``: effects of one more failure. ``scaling``: autoscalers, and workloads whose
     next pod fits nowhere. ``budgets``, ``drains``: evictions. ``spread``: constraints and domains.
     """
     question: str
-    """Question whose answer has it; ``report`` for lines of its own."""
+    """Question that the line is from; ``report`` for lines of its own."""
     text: Annotated[str, Col(header="WHAT")]
     """The sentence, with its numbers."""
     extent: Annotated[int, Col()]
@@ -152,8 +156,8 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         counts = [level_count(level, self.levels[level]) for level in reversed(LEVELS) if self.levels[level]]
         areas = f" in {', '.join(self.opened)}" if self.opened else ""
         whom = f"{count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
-        found = f"{', '.join(counts)}{areas} of" if self.lines else f"nothing is wrong{areas} with"
-        yield f"{found} {whom}"
+        headline = f"{', '.join(counts)}{areas} of" if self.lines else f"nothing is wrong{areas} with"
+        yield f"{headline} {whom}"
         yield from (f"{area.area} ({area.counts}): {area.subjects}" for area in self.by_area)
 
 
@@ -173,8 +177,8 @@ def _lines_of(area: Area, lines: Sequence[ReportLine]) -> AreaLines:
 class _AreasOrWorkloads(Argument, frozen=True):
     """Areas of a report, which have no slash, and workloads."""
 
-    def decides(self, given: Any) -> Mapping[str, str]:
-        return self.says if any("/" in text for text in given) else {}
+    def decides(self, value: Any) -> Mapping[str, str]:
+        return self.says if any("/" in text for text in value) else {}
 
 
 class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
@@ -246,9 +250,9 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         if unknown := [name for name in others if "/" not in name]:
             from kubespread.kube.api.unknown_fields import alternatives
 
-            told = alternatives(unknown[0], AREAS)
+            hint = alternatives(unknown[0], AREAS)
             raise UsageError(
-                f"invalid area or workload {unknown[0]!r}: expected [NAMESPACE/]KIND/NAME or an area{told}"
+                f"invalid area or workload {unknown[0]!r}: expected [NAMESPACE/]KIND/NAME or an area{hint}"
             )
         return others
 

@@ -1,4 +1,4 @@
-"""Asks one question after another about the same cluster, and keeps what is bad in their answers."""
+"""Report on a cluster: one question after another is asked, and the bad news in their answers is collected."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ from kubespread.world.reporting.difference import everything
 from kubespread.world.reporting.happenings import WorkloadOf, movable_workloads
 
 MOST_DOMAINS, MOST_PODS = 24, 50_000
-"""Most domains of a key that are lost, each by itself, and most pods they hold together: of more, those with the most
-to lose.
+"""Most domains of a key that are lost, each by itself, and most pods in them together; the ones with the most to lose
+are chosen.
 """
 
 
 def answer(question: Report, scene: Scene) -> Scorecard:
-    """Collect what is wrong with the cluster; the scene's world is not changed."""
+    """Collect everything that is wrong with the cluster; the scene's world is not changed."""
     asking = _Asking(question, scene)
     audit = asking.whole("audit", Audit(**asking.shared))
     rows = () if audit is None else audit.workloads
     zones = len(_domains(scene, ZONE))
-    found = (*asking.lines(rows), *(() if audit is None else asking.audit_lines(audit, zones)))
-    listed = _distinct(line for line in found if question.is_about(line.area))
+    lines = (*asking.lines(rows), *(() if audit is None else asking.audit_lines(audit, zones)))
+    listed = _distinct(line for line in lines if question.is_about(line.area))
     return Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -66,13 +66,13 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     )
 
 
-def _distinct(found: Iterable[ReportLine]) -> list[ReportLine]:
+def _distinct(lines: Iterable[ReportLine]) -> list[ReportLine]:
     """The worst first, each under a key of its own: causes that differ in their numbers alone are numbered."""
-    seen: Counter[str] = Counter()
+    occurrences: Counter[str] = Counter()
     distinct = []
-    for line in sorted(found, key=lambda line: line.badness):
-        seen[line.key] += 1
-        number = seen[line.key]
+    for line in sorted(lines, key=lambda line: line.badness):
+        occurrences[line.key] += 1
+        number = occurrences[line.key]
         distinct.append(line if number == 1 else replace(line, key=f"{line.key}/{number}"))
     return distinct
 
@@ -140,7 +140,7 @@ class _Asking(Inquiry):
         self.commands = Commands(scene.snapshot, scene.scheduler, question)
 
     def lines(self, rows: Sequence[audits.AuditedWorkload]) -> Iterator[ReportLine]:
-        """All but those of the audit, whose ``rows`` say which nodes have the most to lose."""
+        """Yield all lines but the audit's; its ``rows`` show which nodes have the most to lose."""
         if self._is_about("running"):
             yield from self._pending()
         if self._is_about("budgets", "drains"):
@@ -168,23 +168,23 @@ class _Asking(Inquiry):
         return Counter(pod.spec.node_name for pod in self.scene.edited_snapshot.pods if is_active(pod))
 
     def _as_it_is(self) -> Iterator[ReportLine]:
-        """Report what keeps pods from being evicted."""
+        """Yield lines on budgets and nodes that keep pods from being evicted."""
         world = self.scene.world
         counts = movable_workloads(world, self.selected.those_in(world))
-        # Each of what follows asks it of every pod.
-        known = {id(pod): counts(pod) for pod in world.book}
+        # Computed once: every step below needs it for every pod.
+        workloads = {id(pod): counts(pod) for pod in world.book}
 
         def workload(pod: Pod) -> WorkloadName | None:
-            return known[id(pod)]
+            return workloads[id(pod)]
 
-        # A node is drained or not, whoever asks about which workloads.
-        kept = list(kept_nodes(world, movable_workloads(world, everything)))
+        # A node is drained or not, whatever workloads are selected.
+        undrained = list(kept_nodes(world, movable_workloads(world, everything)))
         tight = list(_tight_budgets(world, workload))
-        yield from map(self._held_by, tight)
-        yield from self._kept_lines(kept)
+        yield from map(self._budget_line, tight)
+        yield from self._drain_lines(undrained)
 
     def _growth_lines(self, grown: Sequence[tuple[WorkloadName, str, int]]) -> Iterator[ReportLine]:
-        """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
+        """Yield lines on autoscaled workloads at their maximum, all together; alone where pods may be missing then."""
         scene = self.scene
         baseline, _ = scene.asking(scene.question).baseline()
         together = at_maximum(baseline, grown)
@@ -206,8 +206,8 @@ class _Asking(Inquiry):
         chosen = {key: tuple(self._most_to_lose(key, nodes_of, rows)) for key, nodes_of in standing.items()}
         if not any(chosen.values()):
             return
-        lost = Survive(**self.shared, **self._autoscaled, keys=tuple(chosen), domains=chosen)
-        survive = self.whole("survive", lost)
+        question = Survive(**self.shared, **self._autoscaled, keys=tuple(chosen), domains=chosen)
+        survive = self.whole("survive", question)
         if survive is not None:
             self.notes = tuple(self._not_lost(chosen, standing))
             yield from self._losses(survive)
@@ -215,12 +215,12 @@ class _Asking(Inquiry):
     def _most_to_lose(
         self, key: str, nodes_of: Mapping[str, Sequence[str]], rows: Sequence[audits.AuditedWorkload]
     ) -> Iterator[str]:
-        """Yield the domains that hold the last pods of most workloads, then those that hold most pods; one at least."""
+        """Yield the domains with the last pods of most workloads, then the ones with most pods; one at least."""
         last = Counter(loss.domain for row in rows if (loss := row.worst_loss.get(key)) and not loss.remaining)
         pods = {domain: sum(self._pods[name] for name in names) for domain, names in nodes_of.items()}
         worst = sorted(nodes_of, key=lambda domain: (-last[domain], -pods[domain], domain))[:MOST_DOMAINS]
-        for domain, held in zip(worst, accumulate(pods[domain] for domain in worst), strict=True):
-            if domain != worst[0] and held > MOST_PODS:
+        for domain, total in zip(worst, accumulate(pods[domain] for domain in worst), strict=True):
+            if domain != worst[0] and total > MOST_PODS:
                 return
             yield domain
 
@@ -241,14 +241,15 @@ class _Asking(Inquiry):
                 command=self.commands.ask("pending", namespace=namespaces.pop() if len(namespaces) == 1 else None),
                 workloads=group.workloads,
                 since=min(
-                    (made for pod in group.pods if (made := pods[pod].metadata.creation_timestamp)), default=None
+                    (created for pod in group.pods if (created := pods[pod].metadata.creation_timestamp)), default=None
                 ),
                 remedy=group.remedy,
             )
 
     def audit_lines(self, report: audits.AuditReport, zones: int) -> Iterator[ReportLine]:
-        """A line for each finding, except of what `_waiting` tells; one for workloads that nothing keeps in several of
-        so many ``zones``, wherever they are now, and one for those that no budget protects.
+        """Yield lines on findings that `_waiting` does not cover, on unconstrained workloads and on unprotected ones.
+
+        Nothing keeps unconstrained workloads in several of so many ``zones``, wherever they are now.
         """
         command = self.commands.ask("audit")
         free = [row.workload for row in report.workloads if row.replicas > 1 and row.is_free]
@@ -299,7 +300,7 @@ class _Asking(Inquiry):
                         remedy=finding.remedy,
                     )
         for (code, text), rows in closed.items():
-            # Of many workloads that are alike. Nobody has asked for that pod yet: none is missing.
+            # One line for workloads that are alike. Nobody has requested that pod yet: none is missing.
             workloads = [row.workload for row in rows]
             yield ReportLine(
                 code=code,
@@ -318,10 +319,10 @@ class _Asking(Inquiry):
         fewer = {key: names for key, names in chosen.items() if len(names) < len(domains[key])}
         if fewer:
             of = {key: count_of(len(domains[key]), domain_noun(key)) for key in fewer}
-            lost = [f"{len(names):,} of {of[key]}" for key, names in fewer.items()]
+            phrases = [f"{len(names):,} of {of[key]}" for key, names in fewer.items()]
             every = self.commands.ask("survive", *[f"--key {quote(SHORT.get(key, key))}" for key in fewer])
             command = f"; for all of them: {every}" if every else ""
-            yield f"only {' and '.join(lost)} were lost, those with the most to lose{command}"
+            yield f"only {' and '.join(phrases)} were lost, those with the most to lose{command}"
 
     def _losses(self, report: SurviveReport) -> Iterator[ReportLine]:
         """A line for the worst domain of each key, or for workloads that no loss tests."""
@@ -352,7 +353,7 @@ class _Asking(Inquiry):
                     nodes=(worst.domain,) if key == HOSTNAME else (),
                 )
 
-    def _held_by(self, budget: _TightBudget) -> ReportLine:
+    def _budget_line(self, budget: _TightBudget) -> ReportLine:
         """The line for a budget that lets no pod go."""
         return ReportLine.make(
             "neverLets" if budget.is_for_good else "letsNone",
@@ -367,10 +368,10 @@ class _Asking(Inquiry):
             nodes=budget.nodes,
         )
 
-    def _kept_lines(self, kept: Iterable[KeptNode]) -> Iterator[ReportLine]:
-        """A line for each reason for which nodes are not drained."""
+    def _drain_lines(self, undrained: Iterable[KeptNode]) -> Iterator[ReportLine]:
+        """Yield a line for each reason that keeps nodes from being drained."""
         by_cause: dict[Cause, list[KeptNode]] = {}
-        for node in kept:
+        for node in undrained:
             by_cause.setdefault(node.cause, []).append(node)
         for cause, rows in by_cause.items():
             level, why = OBSTACLES[cause]
@@ -393,10 +394,10 @@ _NUMBER = regex(r"\d[\d,]*")
 
 
 def _classify(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> tuple[Area, Badness, str, int]:
-    """Classify a finding of an audit: its area, how bad it is, what it is and of what extent."""
+    """Area of an audit's finding, its badness, its kind for the line's key, and its extent."""
     if (badness := CAUSES[finding.code].badness) is not None:
         missing = row.replicas - (row.ready if finding.code == "notReady" else row.placed)
-        # What is refused is the pod that comes after one that goes: all are there.
+        # The refused pod is the next one, after one that goes: all are there now.
         area: Area = "losses" if finding.code == "refused" else "running"
         return area, badness, finding.code, max(1, missing) if badness == "critical" else 1
     if finding.constraint is not None:

@@ -1,4 +1,4 @@
-"""Workloads at the maximum of their autoscalers: the pods that then lack a node, and what adds nodes for them."""
+"""Workloads at the maximum of their autoscalers, and the pods that then lack a node."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kubespread.world.reporting.happenings import desired_replicas
 from kubespread.world.reporting.outcomes import outcome_of
 
 _MOST_ON_NEW_NODES = 1_000
-"""So many pods more than the nodes may take an autoscaler is asked about."""
+"""Most pods beyond the number that the nodes may take, for which an autoscaler of nodes is tried."""
 
 
 class AtMaximum(Outcome, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
 
     @property
     def not_made(self) -> int:
-        """Number of pods that the API server refuses, including those not tried."""
+        """Number of pods that the API server refuses, including pods not tried."""
         refused = {trouble.subject for trouble in self.get("unmade")}
         return self.unmade + sum(count for name, count in self.beyond.items() if name in refused)
 
@@ -71,22 +71,23 @@ def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int
     trial = baseline.trial()
     world = trial.world
     has_growth = baseline.grow is not None
-    most_more, asked = _most_more(world, scaled, has_growth=has_growth), dict[WorkloadName, int]()
+    most_more, desired = _most_more(world, scaled, has_growth=has_growth), dict[WorkloadName, int]()
     # How many pods quotas allow is known of those that are made.
     counted = {quota.metadata.namespace for quota in world.workloads.objects.get(ResourceQuota)}
     for name, _, most in scaled:
-        asked[name] = most
+        desired[name] = most
         if most_more is not None and name.namespace not in counted:
-            asked[name] = min(most, desired_replicas(world, name) + most_more)
-    scales = (Scale(name.kind, name.name, replicas, name.namespace) for name, replicas in asked.items())
+            desired[name] = min(most, desired_replicas(world, name) + most_more)
+    scales = (Scale(name.kind, name.name, replicas, name.namespace) for name, replicas in desired.items())
     events = [partial(apply, edit=scale, namespace="") for scale in scales]
-    beyond = {name: most - asked[name] for name, _, most in scaled if most > asked[name]}
+    beyond = {name: most - desired[name] for name, _, most in scaled if most > desired[name]}
     return outcome_of(AtMaximum, "at the maximum", trial, *events, scaled=tuple(scaled), beyond=beyond)
 
 
 def _most_more(world: World, scaled: Sequence[tuple[WorkloadName, str, int]], *, has_growth: bool) -> int | None:
-    """One replica more than all nodes together may take, with some that an autoscaler adds: the next ones wait like it.
-    None where a profile does not look at what fits.
+    """Most additional replicas to try: one more than all nodes may take, and some for nodes that an autoscaler adds.
+
+    Further ones would be pending like the last one. None if a profile does not check that pods fit.
     """
     pods = (pod for name, _, _ in scaled for owner in world.owners_below(name) for pod in world.book.pods_of(owner))
     profiles = [scheduled[0] for pod in pods if (scheduled := world.surroundings.scheduler_of(pod)) is not None]
@@ -145,7 +146,7 @@ def _missing(grown: AtMaximum) -> str:
 
 
 def _scaling(grown: AtMaximum) -> Iterator[str]:
-    """To as many replicas as were made: what more say is the same."""
+    """Yield options that scale to as many replicas as were tried, as more would give the same answer."""
     for name, _, most in grown.scaled:
         replicas = most - grown.beyond.get(name, 0)
         yield f"--scale {quote(f'{WorkloadReference(name.kind, name.name, name.namespace)}={replicas}')}"
