@@ -135,7 +135,7 @@ def is_for_one_pod(claim: api.PersistentVolumeClaim) -> bool:
 
 
 def suffices(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
-    """True if the volume is large enough for the claim, with the same mode and attributes, and stays."""
+    """True if the volume is large enough, has the claim's mode and attributes class, and is not being deleted."""
     return (
         capacity(volume).nano >= requested_storage(claim).nano
         and volume.spec.volume_mode == claim.spec.volume_mode

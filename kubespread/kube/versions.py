@@ -195,7 +195,7 @@ class KubeVersion(Struct, frozen=True):
 
     @classmethod
     def of_server(cls, text: str) -> KubeVersion:
-        """Version that a server reports, or the nearest modeled release; the newest if it reports none."""
+        """Version that a server reports; the oldest or newest release if it is not modeled, the newest if none."""
         minor = cls.minor_of(text)
         if minor is None:
             return cls()
@@ -209,7 +209,7 @@ class KubeVersion(Struct, frozen=True):
 
     @staticmethod
     def numbers_in(text: str) -> tuple[int, int] | None:
-        """Minor and patch in ``text``, modeled or not; None without them."""
+        """Minor and patch, by default 0, in ``text``, modeled or not; None without a version."""
         match = _VERSION.fullmatch(text.strip())
         return (int(match["minor"]), int(match["patch"] or 0)) if match is not None else None
 

@@ -186,7 +186,7 @@ class Evaluation:
 
     @property
     def fits_nowhere(self) -> bool:
-        """True if nodes were judged, none fits and nothing failed: only then kube-scheduler runs PostFilter.
+        """True if there are nodes, none fits and nothing failed: only then kube-scheduler runs PostFilter.
 
         Source: pkg/scheduler/schedule_one.go, schedulingCycle
         """

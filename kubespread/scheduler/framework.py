@@ -85,7 +85,7 @@ class Framework(Struct, frozen=True):
         return list({plugin.name: plugin for plugin in (*self.filters, *scoring)}.values())
 
     def reaches(self, plugin: str, rejection: Status | None) -> bool:
-        """True if PreFilter of ``plugin`` runs before the one with this ``rejection``, or makes it."""
+        """True if PreFilter of ``plugin`` runs: no plugin before it made the ``rejection`` (None: no plugin did)."""
         names = [plugin.name for plugin in self.pre_filters]
         return rejection is None or names.index(plugin) <= names.index(rejection.plugin)
 
@@ -178,7 +178,7 @@ class PreparedPod:
 
     @cached_property
     def is_signed(self) -> bool:
-        """True if the pod has a signature: pods with the same one get the same answers."""
+        """True if kube-scheduler batches the pod by its signature: pods with the same one get the same answers."""
         framework = self.framework
         plugins = (*framework.pre_filters, *framework.running)
         return framework.batches and all(plugin.can_sign(self.cluster, self.pod) for plugin in plugins)
@@ -215,7 +215,7 @@ class PreparedPod:
 
     @property
     def scorers(self) -> list[tuple[State, int, int]]:
-        """Score plugins in profile order: state, weight, and weighted score of a pod that the plugin skips.
+        """Score plugins in profile order: state, weight, and each node's weighted score if the plugin skips the pod.
 
         Plugins that would fail score nothing. Those without weight are included only if they may fail, which plugins
         that look at single nodes cannot.

@@ -363,7 +363,7 @@ class _ScoreCache:
 
 
 def copied_kind(prepared: PreparedPod) -> PodKind:
-    """Kind of a placed copy of the pod, as others see it."""
+    """Kind of the pod, and of its placed copies."""
     kinds = prepared.cluster.kinds
     return kinds[kinds.number_of(prepared.pod)]
 
@@ -560,9 +560,7 @@ class Placing(Forking):
         return self.prepared.binding(node)
 
     def follow(self, moves: Moves) -> None:
-        """Catch up with other changes of the cluster's pods; nodes are unchanged. Nodes' holdings must be followed by
-        all who share the answers.
-        """
+        """Count other changes of the cluster's pods, with nodes unchanged; whoever shares `answers` updates them."""
         assert self._now is not None
         for state in self._counted:
             state.follow(self._now, moves)

@@ -59,7 +59,7 @@ Lacking = Iterable[tuple[Pod, int]]
 
 
 def overruns(quotas: Iterable[ResourceQuota], pod: Pod, lacking: Lacking) -> Mapping[str, Mapping[str, str]]:
-    """Quotas of ``pod`` that it and all others ``lacking`` exceed, by name, each with the required limits."""
+    """Quotas of ``pod`` that all ``lacking`` pods together exceed, by name, each with the required limits."""
     exceeded: dict[str, Mapping[str, str]] = {}
     ledger = Ledger(tuple(quotas))
     for other, copies in lacking:
@@ -73,7 +73,7 @@ def overruns(quotas: Iterable[ResourceQuota], pod: Pod, lacking: Lacking) -> Map
 
 
 def enough(quotas: Iterable[ResourceQuota], pod: Pod, lacking: Lacking) -> str:
-    """``requests.cpu: 14 in ResourceQuota compute``: amounts that would allow them; empty where none would."""
+    """``requests.cpu: 14 in ResourceQuota compute``: limits that would allow them; empty if they exceed none."""
     return "; ".join(
         f"{', '.join(f'{name}: {amount}' for name, amount in hard.items())} in ResourceQuota {quota}"
         for quota, hard in overruns(quotas, pod, lacking).items()

@@ -342,14 +342,14 @@ class ClusterObjects(Struct, frozen=True, dict=True):
         return replace(self, by_type={kind: listed for kind, listed in by_type.items() if listed})
 
     def with_some(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
-        """Copy with ``objects`` of their type; there may be others if it was not listed."""
+        """Copy in which ``objects`` are all that is known of their type, and all there are if it was listed."""
         more = self.with_all(cls, objects)
         if self.knows(cls) or cls not in more.by_type:
             return more
         return replace(more, partly_known=more.partly_known | {cls.__name__})
 
     def knows(self, kind: type[ApiObject]) -> bool:
-        """True if objects of ``kind`` are known: some exist, or there are none."""
+        """True if ``kind`` was listed, or the source has objects of it and not the question alone."""
         if kind.__name__ in self.partly_known:
             return False
         return kind.__name__ in self.listed or kind in self.by_type

@@ -177,14 +177,14 @@ class Cluster:
         return Moves.from_tuples([*leaving, *((number_of(pod), node, 1) for pod, node in change.added_pods)])
 
     def arrivals(self, judgment: KindJudgment) -> Moves:
-        """Moves that bring every pod of some kinds, so that code that counts changes also counts a whole cluster."""
+        """Every pod of the selected kinds as an arrival, from which a counter of changes can start."""
         kinds, nodes = self.places_of(judgment)
         lengths = [len(places) for places in nodes]
         node = np.concatenate([NO_PODS, *nodes])
         return Moves(np.repeat(kinds, lengths), node, np.ones(len(node), dtype=np.int32))
 
     def places_of(self, judgment: KindJudgment) -> tuple[Codes, list[Codes]]:
-        """Present kinds with a positive judgment, and the nodes of each, one entry per pod."""
+        """Selected kinds with pods here, and the node of each of their pods."""
         nodes_of_kind = self.running.nodes_of_kind
         present = [kind for kind in judgment.candidates(nodes_of_kind) if kind in nodes_of_kind]
         kinds = np.array(present, dtype=np.int32)
@@ -369,7 +369,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 class Holdings(Struct, frozen=True):
-    """Pods and resources on ``nodes`` (None: all), after ``more`` came to or left each of them, in this order."""
+    """Pods and resources of ``nodes`` (None: all), after the pods of ``more`` came to or left each node in order."""
 
     cluster: Cluster
     nodes: Positions | None = None
@@ -395,7 +395,7 @@ class Holdings(Struct, frozen=True):
         return Holdings(self.cluster, self.nodes, more, self.usage, (pods + by, requested, non_zero_requested))
 
     def lacks(self, kind: KindNumber) -> bool:
-        """True if the last pod of a kind left."""
+        """True if more pods of the kind left than came; used for kinds with one pod."""
         return sum(by for other, by in self.more if other.number == kind) < 0
 
     def pick(self, column: NDArray[T]) -> NDArray[T]:

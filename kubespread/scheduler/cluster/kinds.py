@@ -194,7 +194,7 @@ class PodKind(Struct, frozen=True, dict=True):
 
     @cached_property
     def terms(self) -> PodTerms | None:
-        """Pod affinity terms; None without any."""
+        """Pod affinity and anti-affinity terms; None if the pod sets neither field."""
         affinity = self.pod.spec.affinity
         if not self.has_terms:
             return None
@@ -264,7 +264,7 @@ class KindTable:
         return other
 
     def number_of(self, pod: Pod) -> KindNumber:
-        """Kind of the pod, which is added if it is new."""
+        """Number of the pod's kind, which is added if it is new."""
         key = _identity(pod)
         number = self._numbers.get(key)
         if number is None:

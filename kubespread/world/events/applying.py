@@ -127,7 +127,7 @@ _MUTABLE_OF_JOB = ("parallelism", "suspend", "completions", "template")
 
 
 def apply_workload(world: World, applied: AppliedWorkload) -> RolloutReport | None:
-    """Apply a workload and let the world settle; a report if pods are replaced on the way."""
+    """Apply a workload and let the world settle; a report if a Deployment or StatefulSet rolls out a new template."""
     name = applied.name
     if name is None or not exists(world, name):
         create(world, applied)

@@ -158,7 +158,7 @@ def _of_pods(world: Store, name: WorkloadName) -> api.StatefulSet:
 
 
 def reconcile_deployment(world: Store, name: WorkloadName) -> bool:
-    """Run one pass of the Deployment controller; True if it wrote anything."""
+    """Run one pass of the Deployment controller; True if it wrote a ReplicaSet."""
     rollout = world.rollouts[name]
     before = [_with_status(world, replica_set) for replica_set in rollout.replica_sets]
     pods = [pod for replica_set in before for pod in world.book.pods_of(name_of(replica_set))]
@@ -263,7 +263,7 @@ def _free_name(world: Store, owner: Owner) -> str:
 
 
 def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
-    """Create missing pods or delete surplus ones; True if there were any."""
+    """Create missing pods or delete surplus ones; True if any was created or deleted."""
     owner = world.owner(name)
     owner.pods_to_recreate.clear()
     world.api_server.take_refused(name)
@@ -320,9 +320,7 @@ def related_pods(world: Store, name: WorkloadName) -> list[Pod]:
 
 
 def schedule(world: Store, only: Sequence[PodKey] | None = None) -> bool:
-    """Try waiting pods, all or ``only`` some in the given order, until none gets a node or
-    preempts; True if any did.
-    """
+    """Try waiting pods, all or ``only`` some, in rounds until one changes nothing; True if any round did."""
     has_acted = False
     # One cycle follows another within milliseconds: what becomes of budgets is seen once controllers have worked.
     budgets = cache(lambda: world.budgets.current(world.time))

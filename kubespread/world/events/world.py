@@ -168,8 +168,9 @@ def _of_stateful_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
 
 
 def waiting_reason(world: World, name: WorkloadName, among: Iterable[int] | None = None) -> str | None:
-    """Reason a StatefulSet's controller waits for its first pod that is not ready; None if all are. ``among`` limits
-    the ordinals.
+    """Reason a StatefulSet's controller waits for its first unready pod; None without one, or if it is not created yet.
+
+    ``among`` limits the ordinals.
     """
     pods, refused = _by_ordinal(world, name), world.api_server.refused.get(name)
     for ordinal in ordinals_of(world, name, _replicas(world, name)) if among is None else among:

@@ -155,7 +155,7 @@ class Baseline(Struct, frozen=True, dict=True):
     happenings: Happenings
     """Happenings while it settled."""
     grow: Grow | None = None
-    """Autoscaler to run after each event; None for none."""
+    """Autoscaler to run after the last of several events; None for none."""
 
     @classmethod
     def settle(cls, world: World, grow: Grow | None = None) -> Self:
@@ -218,7 +218,7 @@ class Trial:
         return Trial(self.baseline, self.world.fork(), self.counts, self.happened)
 
     def advance(self, *events: Event) -> Difference:
-        """Difference after ``events``, once nothing changes; time passes in between."""
+        """Difference after ``events`` as a step of their own: time passes before the next ones."""
         difference = self.play(*events)
         self.happened = difference.happened
         self.world.next_step()
@@ -384,7 +384,7 @@ class Difference(Struct, frozen=True, dict=True):
 
     @property
     def is_worse(self) -> bool:
-        """True if more counted pods are pending or not created than before, or fewer are ready, or any are lost."""
+        """True if a workload has more missing or fewer ready pods, pods are lost, or preemption violates a budget."""
         return bool(self.pending or self.unmade_counts or self.short or self.collateral_losses or self.broken_budgets)
 
 

@@ -71,7 +71,7 @@ def unmade_pods(world: World, missing: Collection[Unmade]) -> Iterator[reports.U
 
 
 def lacking_pods(world: World, missing: Iterable[Unmade]) -> dict[WorkloadName, tuple[Pod, int]]:
-    """A pod of each owner that the API server refuses, and the number of ``missing`` ones."""
+    """One of the pods of each owner that the API server refused, and the number of its ``missing`` pods."""
     refused = {owner: tried.pods for owner, tried in world.api_server.refused.items() if tried.pods}
     return {row.owner: (refused[row.owner][0][0], row.count) for row in missing if row.owner in refused}
 

@@ -30,7 +30,7 @@ class Departure(Struct, frozen=True):
 
     @property
     def is_lost_for_good(self) -> bool:
-        """True if no controller recreates it; surplus pods do not count as lost."""
+        """True if it has no controller; surplus pods do not count as lost."""
         return self.owner is None and self.why != SCALED_DOWN and controller_of(self.pod) is None
 
 
@@ -81,7 +81,7 @@ class Happenings(Struct):
     down: list[WorkloadName] = field(default_factory=list)
     """Workloads that lost all ready pods at once by eviction."""
     by_chance: bool = False
-    """True if a controller deleted some of several equal pods."""
+    """True if an arbitrary choice was made: of equal pods, nodes or volumes, or of an order of events."""
     ties: list[str] = field(default_factory=list)
     """Notes on preemptions decided by the order of equal pods."""
     evictions: list[EvictedNode] = field(default_factory=list)

@@ -193,7 +193,7 @@ class Workloads:
         return None if obj is None else replace(obj, spec=replace(obj.spec, replicas=replicas))
 
     def selector_of(self, name: WorkloadName, pod: Pod) -> LabelSelector:
-        """The workload's own selector; without one, the labels that all its pods have, of any revision."""
+        """The workload's own selector; without one, the labels of ``pod`` that are not for one revision or one pod."""
         row = POD_CREATORS.get(name.kind)
         obj = None if row is None else self.objects.find(row.cls, name.name, name.namespace)
         own = getattr(getattr(obj, "spec", None), "selector", None)
@@ -209,7 +209,7 @@ class Workloads:
                 yield obj
 
     def top_owner(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
-        """Top-level workload: the Deployment of a ReplicaSet, else the workload itself.
+        """Top-level workload: the controller of a ReplicaSet, such as a Deployment, else the workload itself.
 
         If the ReplicaSet is not in the cluster, the hash in the labels of its ``pods`` shows that a Deployment created
         it.

@@ -28,7 +28,7 @@ def running_since(time: str, *, ready: bool) -> PodStatus:
 
 
 def has_readiness(pod: Pod) -> bool:
-    """True if the pod has a Ready condition, as every pod run by a kubelet does."""
+    """False for a running pod without a Ready condition, which every kubelet reports."""
     has_started = bool(pod.spec.node_name) and pod.status.phase in ("", "Running")
     return not has_started or any(condition.type == READY for condition in pod.status.conditions)
 
@@ -43,7 +43,7 @@ def assume_ready(pod: Pod) -> Pod:
 
 
 def as_template(pod: Pod) -> Pod:
-    """The pod before it had a name and a node, as its controller would create it."""
+    """The pod as its controller would create it again: without node and status, but with its name."""
     meta = pod.metadata
     metadata = ObjectMeta(
         namespace=meta.namespace, labels=meta.labels, owner_references=meta.owner_references, name=meta.name

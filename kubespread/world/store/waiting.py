@@ -145,7 +145,7 @@ class LivingCluster:
 
     @property
     def lowest_priority(self) -> int:
-        """Lowest priority of any pod that was ever here."""
+        """Lower bound on the priority of any pod that was ever here: the lowest one, at most 0."""
         return self._joined.kinds.lowest_priority
 
     @property

@@ -223,7 +223,7 @@ class NodeResourcesFit(Plugin, frozen=True):
 
 
 def scored_requests(pod: Pod) -> dict[str, int]:
-    """Requests that the score counts, without pod-level resources, with a stand-in for every container."""
+    """Requests that the score counts: no pod-level resources, and a stand-in for each missing container request."""
     stand_ins = {name: parse(text) for name, text in STAND_INS.items()}
     return scheduler_amounts(pod_requests(pod, stand_ins, pod_level=False))
 

@@ -151,7 +151,7 @@ def score(scoring: Scoring, shares: Sequence[Share], nodes: int) -> Integers:
 
 
 def least_allocated(shares: Sequence[Share], nodes: int) -> Integers:
-    """Mean of the free percentages; 0 for overcommitted resources."""
+    """Weighted mean of the free percentages; 0 for overcommitted resources."""
 
     def free(share: Share) -> Integers:
         percent = divide((share.allocatable - share.requested) * MAX_NODE_SCORE, share.allocatable)
@@ -161,7 +161,7 @@ def least_allocated(shares: Sequence[Share], nodes: int) -> Integers:
 
 
 def most_allocated(shares: Sequence[Share], nodes: int) -> Integers:
-    """Mean of the used percentages."""
+    """Weighted mean of the used percentages; 100 for overcommitted resources."""
     return _weighted_mean(
         shares,
         nodes,
@@ -184,7 +184,7 @@ def _weighted_mean(shares: Sequence[Share], nodes: int, percent: Callable[[Share
 
 
 def requested_to_capacity_ratio(shares: Sequence[Share], shape: Sequence[ShapePoint], nodes: int) -> Integers:
-    """Mean of scores on a broken line over the used part, rounded; resources with score 0 are left out."""
+    """Weighted mean of each resource's score on the line of ``shape``, rounded; resources with score 0 are left out."""
     total = np.zeros(nodes, dtype=np.int64)
     weights = np.zeros(nodes, dtype=np.int64)
     for share in shares:

@@ -241,7 +241,7 @@ class HardConstraint(CountedConstraint):
 
     @property
     def lacks_domains(self) -> bool:
-        """True below minDomains."""
+        """True with fewer eligible domains than minDomains, by default 1."""
         return self._domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains)
 
     @property
@@ -266,7 +266,7 @@ class HardConstraint(CountedConstraint):
 def hard_constraints(
     cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, rules: SpreadRules
 ) -> list[HardConstraint]:
-    """Hard constraints; a node without any of their keys is eligible for none of them."""
+    """Hard constraints; a node that lacks one of their keys is eligible for none of them."""
     all_keys = has_all_keys(cluster.nodes, constraints)
     namespace = pod.metadata.namespace
     return [
