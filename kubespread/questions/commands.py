@@ -47,7 +47,7 @@ class Commands(Struct, frozen=True):
         question = self.question
         if self.cluster is None or not isinstance(question, WorkloadsQuestion):
             return ()
-        within = question.asked_in(self.cluster).report_namespace
+        within = question.selection_in(self.cluster).report_namespace
         chosen = [f"-l {quote(question.selector)}"] if question.selector else []
         return *question.workload_names, "-A" if within is None else f"-n {quote(within)}", *chosen
 

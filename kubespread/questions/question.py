@@ -607,7 +607,7 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         ),
     ] = ""
 
-    def asked_in(self, snapshot: Snapshot) -> Selection:
+    def selection_in(self, snapshot: Snapshot) -> Selection:
         """Selection of these workloads in ``snapshot``. Raises UsageError for an invalid selector or name."""
         from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
         from kubespread.questions.selection import Selection

@@ -66,8 +66,8 @@ class Selection(Struct, frozen=True):
         """Fields of `OfWorkloads`. Raises UsageError for a missing workload."""
         return {"asked": tuple(self.named_in(world)), "namespace": self.report_namespace, "selector": self.text}
 
-    def those_in(self, world: World) -> Callable[[WorkloadName], bool]:
-        """Make a test for selected workloads. One known only by its pods has the labels of the first of them."""
+    def filter_in(self, world: World) -> Callable[[WorkloadName], bool]:
+        """Make a filter for selected workloads. One known only by its pods has the labels of the first of them."""
         if self.names:
             return frozenset(self.named_in(world)).__contains__
         labels = {} if self.selector.is_empty else _labels(world)
@@ -81,7 +81,7 @@ class Selection(Struct, frozen=True):
 
     def chosen_in(self, world: World) -> list[WorkloadName]:
         """Selected workloads, by namespace, kind and name; a Deployment's ReplicaSets as the Deployment."""
-        is_selected = self.those_in(world)
+        is_selected = self.filter_in(world)
         names = (name for name in _labels(world) if is_selected(name) and _top_owner(world, name) == name)
         return sorted(names, key=in_order)
 
@@ -99,10 +99,10 @@ class Selection(Struct, frozen=True):
             raise UsageError(f"a {row.kind} has no replicas of which anything could be promised")
         names = self.named_in(world) if self.names else list(filter(has_replicas, self.chosen_in(world)))
         if not names:
-            raise self.none_found(snapshot)
+            raise self.no_workload_error(snapshot)
         return names
 
-    def none_found(self, snapshot: Snapshot) -> KubespreadError:
+    def no_workload_error(self, snapshot: Snapshot) -> KubespreadError:
         """Error that no workload is selected, or that no named one has a pod."""
         from kubespread.candidate.sources import no_workloads
 
@@ -112,8 +112,8 @@ class Selection(Struct, frozen=True):
 
     def check_any(self, world: World, snapshot: Snapshot) -> None:
         """Raise UsageError if no workload, with or without pods, is selected."""
-        if not any(map(self.those_in(world), _labels(world))):
-            raise self.none_found(snapshot)
+        if not any(map(self.filter_in(world), _labels(world))):
+            raise self.no_workload_error(snapshot)
 
 
 def nothing_to_say(name: WorkloadName) -> str:

@@ -62,7 +62,7 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
     if not work.groups:
         # Workloads of no replicas have nothing to spread; one that is named was meant to have.
         if selected.names:
-            raise selected.none_found(now)
+            raise selected.no_workload_error(now)
         selected.check_any(scene.world, now)
     audited = list(scene.tasks(work, range(len(work.groups))))
     worst_first = sorted((row for row, _ in audited), key=lambda row: (-rows.LEVELS.index(row.level), row.workload))
@@ -96,7 +96,7 @@ class _Auditing:
         self.named = selected.named_in(world)
         self._revisions_of = RevisionsOf(world)
         self._outlook = Outlook(world, self._revisions_of)
-        self.groups = list(groups(world, selected.those_in(world)))
+        self.groups = list(groups(world, selected.filter_in(world)))
         budgets = world.objects.get(PodDisruptionBudget)
         self._budgets = [(budget.metadata, selector_of(budget)) for budget in budgets]
 
@@ -105,7 +105,7 @@ class _Auditing:
         nodes = scene.edited_snapshot.nodes
         key = full_topology_key(question.key, nodes) if question.key else None
         check_topology_keys([key] if key else [], nodes)
-        return cls(scene.world, question.asked_in(scene.snapshot), key)
+        return cls(scene.world, question.selection_in(scene.snapshot), key)
 
     def __call__(self, number: int) -> tuple[rows.AuditedWorkload, tuple[PreemptedPod, ...]]:
         """Audit a workload; with the pods preempted in the end, if that was played by now."""

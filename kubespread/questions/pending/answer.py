@@ -250,9 +250,9 @@ class _Stuck(Struct, frozen=True):
 
 def answer(question: Pending, scene: Scene) -> PendingReport:
     """Group the pending pods by cause, and look for the changes that free them."""
-    whose = question.asked_in(scene.snapshot)
+    whose = question.selection_in(scene.snapshot)
     now, world = scene.edited_snapshot, scene.world
-    is_asked = whose.those_in(world)
+    is_asked = whose.filter_in(world)
     under_way = judged_as_it_stands(world, is_asked)
     groups = _groups(scene, is_asked, Commands(scene.snapshot, scene.scheduler, question))
     if not groups:

@@ -47,7 +47,7 @@ _NAMED = ("Deployment", *sorted(REPLACING))
 
 def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     """Find the fewest evictions that make the constraints hold, with replacements placed by kube-scheduler."""
-    selection = question.asked_in(scene.snapshot)
+    selection = question.selection_in(scene.snapshot)
     if others := [name for name in selection.names if name.kind not in _NAMED]:
         kinds = ", ".join(_NAMED)
         raise UsageError(
@@ -57,11 +57,11 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     now = scene.edited_snapshot
     baseline, placed_first = scene.baseline()
     world = baseline.world
-    counting = CountedWorkloads(world, moving(selection.those_in(world)))
+    counting = CountedWorkloads(world, moving(selection.filter_in(world)))
     chosen = (name for pod in world.book if (name := counting(pod)) is not None)
     workloads = selection.named_in(world) or list(dict.fromkeys(chosen))
     if not workloads:
-        raise selection.none_found(now)
+        raise selection.no_workload_error(now)
     unread: dict[str, None] = {}
     spread_goals = goals(world, workloads, soft=question.soft, unread=unread)
     goals_of = matching(spread_goals)

@@ -127,7 +127,7 @@ class _Asking(Inquiry):
         super().__init__(scene)
         self.notes: tuple[str, ...] = ()
         self._is_about = question.is_about
-        self.selected = question.asked_in(scene.snapshot)
+        self.selected = question.selection_in(scene.snapshot)
         self.shared: dict[str, Any] = {
             "workloads": question.workload_names,
             "namespace": question.namespace,
@@ -159,7 +159,7 @@ class _Asking(Inquiry):
     def _at_maximum(self) -> Iterator[ReportLine]:
         world = self.scene.world
         world.assume(world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
-        if grown := list(growing(world, self.selected.those_in(world))):
+        if grown := list(growing(world, self.selected.filter_in(world))):
             yield from self.part("scaling", partial(self._growth_lines, grown))
 
     @cached_property
@@ -170,7 +170,7 @@ class _Asking(Inquiry):
     def _as_it_is(self) -> Iterator[ReportLine]:
         """Yield lines on budgets and nodes that keep pods from being evicted."""
         world = self.scene.world
-        counts = movable_workloads(world, self.selected.those_in(world))
+        counts = movable_workloads(world, self.selected.filter_in(world))
         # Computed once: every step below needs it for every pod.
         workloads = {id(pod): counts(pod) for pod in world.book}
 

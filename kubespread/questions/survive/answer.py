@@ -36,7 +36,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     if not workloads.union(untested):
         # Workloads of no replicas have nothing to lose; one that is named was meant to have.
         if selected.names:
-            raise selected.none_found(scene.edited_snapshot)
+            raise selected.no_workload_error(scene.edited_snapshot)
         selected.check_any(world, scene.edited_snapshot)
     domains = list(_domains_to_lose(world, question))
     losses = tuple(scene.tasks(losing, domains))
@@ -125,12 +125,12 @@ class _Losing:
     def __init__(self, baseline: Baseline, selected: Selection, *, nodes_deleted: bool) -> None:
         self.baseline, self.selected = baseline, selected
         self.assumed = baseline.world.assumed
-        self._nodes_deleted, self.counts = nodes_deleted, selected.those_in(baseline.world)
+        self._nodes_deleted, self.counts = nodes_deleted, selected.filter_in(baseline.world)
         self._trial, self._moves = baseline.trial(self.counts), moving(self.counts)
 
     @classmethod
     def build(cls, question: Survive, scene: Scene) -> Self:
-        selected = question.asked_in(scene.snapshot)
+        selected = question.selection_in(scene.snapshot)
         return cls(scene.baseline()[0], selected, nodes_deleted=question.nodes_deleted)
 
     @property
