@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubespread.scenario.document import API_VERSION, HEAD, METADATA, Fields, Holds
+from kubespread.scenario.document import API_VERSION, HEAD, METADATA, Fields, FieldType
 from kubespread.scenario.reading import KIND, NAME, READINESS, SCENARIO, SPEC
 from kubespread.scenario.verbs import KEYS
 
 _TEXT = {"type": "string", "minLength": 1}
-_TYPES: Mapping[Holds, dict[str, Any]] = {
-    Holds.TEXT: _TEXT,
-    Holds.TEXTS: {"type": "array", "items": _TEXT},
-    Holds.NUMBER: {"type": "integer", "minimum": 0},
-    Holds.AMOUNT: {"type": ["integer", "string"], "minimum": 0, "minLength": 1},
-    Holds.DECIMAL: {"type": "number", "minimum": 0, "maximum": 999_999_999},
-    Holds.FLAG: {"type": "boolean"},
-    Holds.LABELS: {"type": "object", "additionalProperties": _TEXT},
-    Holds.LIST: {"type": "array"},
-    Holds.OBJECT: {"type": "object"},
+_TYPES: Mapping[FieldType, dict[str, Any]] = {
+    FieldType.TEXT: _TEXT,
+    FieldType.TEXTS: {"type": "array", "items": _TEXT},
+    FieldType.NUMBER: {"type": "integer", "minimum": 0},
+    FieldType.AMOUNT: {"type": ["integer", "string"], "minimum": 0, "minLength": 1},
+    FieldType.DECIMAL: {"type": "number", "minimum": 0, "maximum": 999_999_999},
+    FieldType.FLAG: {"type": "boolean"},
+    FieldType.LABELS: {"type": "object", "additionalProperties": _TEXT},
+    FieldType.LIST: {"type": "array"},
+    FieldType.OBJECT: {"type": "object"},
 }
 
 
@@ -59,7 +59,7 @@ def fields_schema(fields: Fields) -> dict[str, Any]:
     """An object that has these fields and no other."""
     return {
         "type": "object",
-        "properties": {name: {**_TYPES[field.holds], "description": field.help} for name, field in fields.items()},
+        "properties": {name: {**_TYPES[field.type], "description": field.help} for name, field in fields.items()},
         "required": [name for name, field in fields.items() if field.is_required],
         "additionalProperties": False,
     }

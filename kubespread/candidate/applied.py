@@ -233,7 +233,7 @@ def _overlay(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) -> ClusterObjects:
-    """The cluster's objects with the objects created for the candidates; of namesakes the last is the newest.
+    """The cluster's objects with the objects created for the candidates; of two with one name the last is used.
 
     Claims are bound if that needs no pod.
     """

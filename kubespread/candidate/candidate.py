@@ -66,13 +66,13 @@ class Candidate(Struct, frozen=True):
     object: ApiObject | None = None
     """Workload with the template of the pod; None for a bare pod."""
     sets_replicas: bool = False
-    """True if that number was requested, False if it is the cluster's."""
+    """True if the settings set ``replicas``, False if the number is the workload's own."""
     template: Pod | None = None
     """Pod template as in the manifest; None for a workload of the cluster."""
     one_by_one: bool = False
     """True if the next pod is only created once the last one runs: a StatefulSet that is not Parallel."""
     waits_behind: str = ""
-    """Clause that it is only created once another pod, still pending, runs; empty if none precedes it."""
+    """Clause on the pending pod that must run before this one is created; empty if there is none."""
     is_stored: bool = False
     """True if the pod is in the cluster already: questions take it out of the cluster first."""
     gaps: tuple[str, ...] = ()
@@ -319,9 +319,10 @@ def _waits_behind(candidate: Candidate, workload: ApiObject, snapshot: Snapshot)
 
 
 def revise(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_at: str = "") -> Candidate:
-    """First pod of a workload of the cluster after its settings and a restart. Raises UsageError and ManifestError.
+    """First pod of a workload of the cluster, with settings and after a restart. Raises UsageError and ManifestError.
 
-    ``restarted_at`` is when, RFC 3339, as ``kubectl rollout restart`` writes it into the template.
+    ``restarted_at`` is the time of the restart, RFC 3339, as ``kubectl rollout restart`` writes it into the template;
+    empty for no restart.
     """
     changed = apply_settings(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blame_settings():
@@ -404,7 +405,7 @@ def _alternative(snapshot: Snapshot) -> str:
 
 
 def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
-    """A pod of the cluster with settings. Raises UsageError and ManifestError."""
+    """Candidate for a pod of the cluster, with settings. Raises UsageError and ManifestError."""
     kind = KIND_OF[Pod]
     changed = apply_settings(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blame_settings():

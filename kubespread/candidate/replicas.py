@@ -293,8 +293,8 @@ def autoscaler_gaps(workload: WorkloadName, objects: ClusterObjects) -> Iterator
 
 
 def bound_replicas(replicas: int, autoscalers: Iterable[WorkloadAutoscaler]) -> tuple[int, str]:
-    """Number of replicas within the bounds of autoscalers, and the object that changed it, if any. At 0 a
-    HorizontalPodAutoscaler does nothing.
+    """Number of replicas within the bounds of autoscalers, which leave 0 as it is; and the bound that changed it,
+    ``minReplicas of HorizontalPodAutoscaler web``, else empty.
     """
     why = ""
     for autoscaler in autoscalers if replicas else ():
@@ -306,7 +306,7 @@ def bound_replicas(replicas: int, autoscalers: Iterable[WorkloadAutoscaler]) -> 
 
 
 def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
-    """Pods of the cluster without the candidate itself."""
+    """The ``pods`` without the candidate itself."""
     if not candidate.is_stored:
         return pods
     own = candidate.pod.metadata
@@ -314,9 +314,7 @@ def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
 
 
 def first_missing(candidate: Candidate, present: Iterable[Pod]) -> Pod:
-    """The first of a workload's replicas that is not ``present``, with the lowest free ordinal or index, and with the
-    claims of a waiting pod.
-    """
+    """The first of a workload's replicas that is not ``present``: the one with the lowest free ordinal or index."""
     if candidate.is_stored:
         return candidate.pod
     if isinstance(candidate.object, StatefulSet):
@@ -372,7 +370,7 @@ class Growth(Struct, frozen=True):
     present: Sequence[Pod]
     """Running replicas that stay."""
     taken_away: Sequence[Pod]
-    """Replicas to place again."""
+    """Running replicas that are removed, to be placed anew."""
     created: Creation
     notes: tuple[str, ...]
     is_rollout: bool = False
@@ -423,9 +421,9 @@ def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]
 def growths(
     candidates: Iterable[Candidate], desired: DesiredReplicas, snapshot: Snapshot, running: Sequence[Pod]
 ) -> list[Growth]:
-    """Growth of each candidate's workload, charging quotas in order. Raises UsageError if one would not grow.
+    """Growth of each candidate's workload, charging quotas in order; ``running`` are the pods on nodes.
 
-    ``running`` are the pods on nodes.
+    Raises UsageError for desired replicas of a DaemonSet, and for fewer replicas of a workload that cannot be scaled.
     """
     # Of one snapshot these are the same pods each time.
     _, on_nodes = snapshot.cache.get_or_make(("running", id(running)), lambda: (running, PodsByController(running)))
@@ -529,14 +527,14 @@ class Creation(Struct, frozen=True):
     """API server's answer to a workload's further pods."""
 
     copies: int | None
-    """Most pods that are created; None for no limit."""
+    """Most further pods that quotas allow; None for no limit."""
     refusal: str = ""
     """Message for the first pod that is not created."""
     notes: tuple[str, ...] = ()
 
 
 def creation(candidate: Candidate, quotas: Quotas, further: int | None, present: Iterable[Pod]) -> Creation:
-    """Number of ``further`` pods that quotas allow (None: as many as fit), with ``present`` existing ones."""
+    """Answer of the API server to ``further`` pods (None: as many as fit), with notes on ``present`` ones."""
     notes = list(_adoption_notes(present))
     allowed = allowance(candidate.pod, quotas) if not candidate.is_stored else None
     if allowed is None or allowed.copies is None:

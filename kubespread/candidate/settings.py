@@ -92,7 +92,7 @@ class Setting(Struct, frozen=True):
 
 
 class SettledObject(Struct, frozen=True):
-    """A manifest's object with its settings."""
+    """An object's data after its settings were applied."""
 
     data: Any
     paths: Mapping[str, Setting] = field(default_factory=dict)

@@ -104,8 +104,8 @@ _MAX_NAMED = 3
 def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") -> KubespreadError:
     """Error that ``namespace`` (None: all) has no workload with the requested ``labels``.
 
-    A namespace that is known to be missing is reported in the API server's words; a dump without pods is no cluster
-    without workloads.
+    A missing namespace is reported in the API server's words, a snapshot that holds neither pods nor workloads as a
+    SnapshotError.
     """
     if Pod.__name__ not in snapshot.origin.listed and not any(map(snapshot.objects.get, WORKLOADS)):
         unread = (gap for gap in snapshot.origin.gaps if gap.startswith("unreadable"))
@@ -137,9 +137,7 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
 
 
 def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
-    """Yield a note if the API server would refuse a new pod because ``namespace`` is missing; it
-    may be created first.
-    """
+    """Yield a note if ``namespace`` is missing, so that the API server would refuse pods until it is created."""
     if missing := missing_namespace(snapshot, namespace):
         yield f"{missing}; the answer is for once it is there"
 
@@ -175,7 +173,7 @@ _NAMES_SHOWN = 5
 
 
 class Surroundings(Struct, frozen=True):
-    """Everything besides manifests that decides which of their workloads are used, and which pods these create."""
+    """Everything but manifests that decides which workloads are used, and which pods they create."""
 
     snapshot: Snapshot = field(default_factory=Snapshot)
     """The cluster after its edits, with the other objects of the manifests."""
@@ -188,17 +186,17 @@ class Surroundings(Struct, frozen=True):
     """Namespace if nothing else sets one."""
     admission: AdmissionPlugins = AdmissionPlugins()
     settings: tuple[Setting, ...] = ()
-    """Changes to the pod or its workload before anything else."""
+    """Changes to the pod or its workload as written, before admission."""
     edits: tuple[Setting, ...] = ()
-    """Changes that edits of the cluster make to manifests before, except to DaemonSets."""
+    """Changes that edits of the cluster make to manifests before ``settings``, except to DaemonSets."""
     selector: str = ""
     """Labels of the workloads to use, as in kubectl's ``-l``."""
     recursive: bool = False
     """True to read subdirectories too."""
     one_only: bool = False
     """True to refuse several workloads."""
-    none_will_do: bool = False
-    """True if manifests may hold other objects alone."""
+    allows_no_workload: bool = False
+    """True if manifests may hold no workload at all, only other objects."""
 
     @property
     def objects(self) -> ClusterObjects:
@@ -211,11 +209,11 @@ class Surroundings(Struct, frozen=True):
 
 
 class Sources(Struct):
-    """Everything that was read."""
+    """Manifests and references that were read."""
 
     manifests: list[Manifest] = field(default_factory=list)
-    bearing: list[Source] = field(default_factory=list)
-    """Manifests with workloads, and references to the cluster, in the given order."""
+    workload_sources: list[Source] = field(default_factory=list)
+    """Manifests with workloads, and references to the cluster, in the order of the arguments."""
     gaps: list[str] = field(default_factory=list)
     errors: list[ManifestError] = field(default_factory=list)
     """Malformed files of a directory."""
@@ -235,14 +233,14 @@ class Sources(Struct):
         if surroundings.name is not None:
             return self._find(surroundings.name, default_namespace)
         if surroundings.one_only:
-            if len(self.bearing) > 1:
-                has_choice = all(isinstance(source, Manifest) for source in self.bearing)
+            if len(self.workload_sources) > 1:
+                has_choice = all(isinstance(source, Manifest) for source in self.workload_sources)
                 hint = "choose one with --name" if has_choice else "name one of them"
-                raise UsageError(f"several workloads ({_listing(self.bearing, default_namespace)}); {hint}")
-            return self.bearing
+                raise UsageError(f"several workloads ({_listing(self.workload_sources, default_namespace)}); {hint}")
+            return self.workload_sources
         selector = selector_of(surroundings)
         chosen: list[Source] = []
-        for source in self.bearing:
+        for source in self.workload_sources:
             chosen += source.split(selector) if isinstance(source, Manifest) and source.workloads else [source]
         if not chosen:
             raise UsageError(f"no workload has the labels {selector}")
@@ -250,11 +248,11 @@ class Sources(Struct):
 
     def _find(self, name: str, default_namespace: str) -> list[Source]:
         """Manifests with a workload of that name; without any, the first source, which then reports that."""
-        manifests = [source for source in self.bearing if isinstance(source, Manifest)]
+        manifests = [source for source in self.workload_sources if isinstance(source, Manifest)]
         named = [manifest for manifest in manifests if workloads_named(manifest, name, default_namespace)]
         if not named and len(manifests) > 1:
             raise UsageError(f"no workload named {name!r}; found {_listing(manifests, default_namespace)}")
-        return [*named] if named else [*self.bearing[:1]]
+        return [*named] if named else [*self.workload_sources[:1]]
 
 
 def read_sources(pods: Iterable[PodGiven], surroundings: Surroundings) -> Sources:
@@ -290,7 +288,7 @@ def _take_named(read: Sources, named: Reference | ClusterWorkloads, surroundings
         raise UsageError(f"--name and {label} do not go together: it chooses among the workloads of manifests")
     if isinstance(named, Reference):
         _refuse_selector(named, surroundings.selector)
-        read.bearing.append(named)
+        read.workload_sources.append(named)
         return
     snapshot = surroundings.snapshot
     read.gaps += named.gaps(snapshot)
@@ -298,7 +296,7 @@ def _take_named(read: Sources, named: Reference | ClusterWorkloads, surroundings
     if not references:
         namespace = None if named.all_namespaces else surroundings.default_namespace
         raise no_workloads(snapshot, namespace, surroundings.selector)
-    read.bearing += references
+    read.workload_sources += references
 
 
 def _label(named: Reference) -> str:
@@ -341,7 +339,7 @@ def _take(read: Sources, manifest: Manifest, surroundings: Surroundings) -> None
     if surroundings.name is None and manifest.workloads and (fault := _mistaken_cluster(manifest)):
         raise ManifestError(manifest.file, [fault])
     read.manifests.append(manifest)
-    read.bearing.append(manifest)
+    read.workload_sources.append(manifest)
 
 
 def _take_file(read: Sources, file: str, surroundings: Surroundings, *, is_one_of_many: bool) -> None:
@@ -375,7 +373,7 @@ def _read(file: str) -> Manifest:
 def _drop_manifests_without_workload(read: Sources, surroundings: Surroundings) -> None:
     """Leave out manifests without a workload where others have one. Raises UsageError if none has one, but has to."""
     empty = [manifest for manifest in read.manifests if not manifest.workloads]
-    of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
+    of_others = [source for source in read.workload_sources if not (isinstance(source, Manifest) and source in empty)]
     if of_others:
         read.skipped += [
             manifest.file
@@ -384,10 +382,10 @@ def _drop_manifests_without_workload(read: Sources, surroundings: Surroundings) 
         ]
         # The others report their gaps with the pod made from them.
         read.gaps += [gap for manifest in empty for gap in manifest.gaps]
-        read.bearing = of_others
+        read.workload_sources = of_others
     elif len(empty) == 1 and not read.skipped and (fault := _mistaken_manifest(empty[0])):
         raise ManifestError(empty[0].file, [fault])
-    elif len(empty) + len(read.skipped) > 1 and not read.errors and not surroundings.none_will_do:
+    elif len(empty) + len(read.skipped) > 1 and not read.errors and not surroundings.allows_no_workload:
         raise UsageError(f"none of {len(empty) + len(read.skipped)} files holds a Pod or a workload")
 
 

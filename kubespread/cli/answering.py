@@ -69,8 +69,8 @@ def _fewest(notes: Sequence[_Note]) -> Iterator[str]:
         yield f"{', '.join(rest)}: -v"
 
 
-def read_of(cluster: Snapshot) -> Iterator[str]:
-    """Yield the source of the cluster, and the numbers of objects read."""
+def source_lines(cluster: Snapshot) -> Iterator[str]:
+    """Yield the source of the cluster, and the numbers of its objects read and ignored."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
     versions = {
@@ -137,7 +137,7 @@ class Answering(Struct, frozen=True):
         if not is_quiet:
             if self.typed["verbose"]:
                 for (snapshot, _), (_, part) in zip(self.clusters, beside, strict=False):
-                    yield from read_of(snapshot)
+                    yield from source_lines(snapshot)
                     # Questions about all workloads at once have no single profile.
                     profile = getattr(part, "scheduler_name", None)
                     yield f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{part.kube_version}"

@@ -37,7 +37,7 @@ from kubespread.questions.question import (
 )
 from kubespread.questions.scene import Side
 from kubespread.questions.tasks import ALONE, Workers
-from kubespread.reports.parts import outcome
+from kubespread.reports.parts import exit_verdict
 from kubespread.views.formats import Writer, writers_of
 
 if TYPE_CHECKING:
@@ -340,17 +340,17 @@ def _settle(settling: Mapping[str, Late], question: Question[Any], cluster: Snap
 
 def command_of(question: type[Question[Any]]) -> Command:
     cluster = [*options.CLUSTER, *([options.LIVE] if question.may_lack_cluster else [])]
-    return asking(question, _answer, writers_of(question.outputs), epilog(question.yes, question.no), cluster)
+    return question_command(question, _answer, writers_of(question.outputs), epilog(question.yes, question.no), cluster)
 
 
-def asking(
+def question_command(
     question: type[Question[Any]],
     answer: Callable[[CommandQuestion], ExitCode],
     writers: Mapping[str, Writer],
     codes: str,
     cluster: Sequence[Parameter] = (),
 ) -> Command:
-    """Make the command that asks ``question``; without a ``cluster`` it is for many, and shows no report by itself."""
+    """Make the command that asks ``question``; without ``cluster`` options it is for a fleet, and shows no report."""
     is_alone = bool(cluster)
     declared = {
         field.name: _FORMS[option.form](field, kind, option)
@@ -425,7 +425,7 @@ def _answer(request: CommandQuestion) -> ExitCode:
         commands = Commands(opened, scheduler, question, sys.argv[1:])
         look = replace(look, next_command=question.next(answer, commands))
     reports, is_in_part = [report for _, report in parts], any(cluster.faults for cluster, _ in answering.clusters)
-    code = ExitCode(CODES[outcome(reports, has_bar=question.has_bar, is_in_part=is_in_part)])
+    code = ExitCode(CODES[exit_verdict(reports, has_bar=question.has_bar, is_in_part=is_in_part)])
     if typed["strict"] and any(report.gaps or report.snapshot_findings for report in reports):
         code = ExitCode.NO_CLUSTER
     answering.show(answer, parts, code, writers_of(question.outputs), look, parts_in(answer))

@@ -202,7 +202,7 @@ class Command(TyperCommand):
         ctx.params[TYPED_ORDER] = tuple(parameter.name for parameter in typed)
         if is_asked:
             refuse_pairs(ctx)
-            settle(ctx)
+            prefer_typed_cluster(ctx)
         ctx.args = rest
         return rest
 
@@ -341,8 +341,8 @@ _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of file names."""
 
 
-def settle(context: Any) -> None:
-    """Prefer a typed cluster to one of the environment. Raises UsageError where that names two."""
+def prefer_typed_cluster(context: Any) -> None:
+    """Prefer a typed cluster to one of the environment. Raises UsageError if the environment names two."""
     parameters, typed = context.params, _typed_in(context)
     for one, others in _INSTEAD_OF.items():
         if one in typed:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from kubespread.cli.answering import Answering
-from kubespread.cli.asking import CommandQuestion, asking
+from kubespread.cli.asking import CommandQuestion, question_command
 from kubespread.cli.command import Command, CommandOption, QuestionGroup
 from kubespread.cli.options import edits_of, scheduler_of, waiting
 from kubespread.cli.streams import ExitCode, epilog
@@ -98,7 +98,7 @@ def _is_file(word: str) -> bool:
 def _make(name: str) -> Command:
     cls = question(name)
     codes = epilog(f"of every cluster {cls.yes}", None if cls.no is None else f"of one {cls.no}")
-    return asking(cls, _answer, _WRITERS, codes)
+    return question_command(cls, _answer, _WRITERS, codes)
 
 
 COMMANDS = {

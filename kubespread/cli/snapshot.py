@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kubespread.cli import options
-from kubespread.cli.answering import read_of
+from kubespread.cli.answering import source_lines
 from kubespread.cli.command import Argv, Command, CommandOption, flag
 from kubespread.cli.options import open_cluster
 from kubespread.cli.streams import ExitCode, emit, epilog, say, stdout_is_terminal
@@ -116,7 +116,7 @@ def _snapshot(typed: Argv) -> int:
     check_target(output)
     opened = open_cluster(typed, quiet=quiet)
     if typed["verbose"] and not quiet:
-        for line in read_of(opened):
+        for line in source_lines(opened):
             say(line)
     for line in _save(opened, output, typed):
         if not quiet:

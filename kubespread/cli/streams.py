@@ -99,7 +99,7 @@ def stdout_takes_tables() -> bool:
 
 
 def look_of_stdout(*, headers: bool) -> Look:
-    """Layout of an answer there."""
+    """Layout of an answer on standard output."""
     # Help and --version have no answer to lay out, and do without msgspec.
     from kubespread.views.look import Look
 

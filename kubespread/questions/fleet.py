@@ -21,7 +21,7 @@ from kubespread.questions.scene import Budget, OnProgress, ask, cluster_referenc
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import Workers
 from kubespread.reports.columns import Col, Fit
-from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report, outcome
+from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report, exit_verdict
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
 
@@ -291,7 +291,7 @@ class _Asking:
         row = FleetCluster(
             name=name,
             verdict=verdict,
-            passes=outcome([report for _, report in reports], has_bar=question.has_bar, is_in_part=bool(faults)),
+            passes=exit_verdict([report for _, report in reports], has_bar=question.has_bar, is_in_part=bool(faults)),
             headline=f"{prefix}{worst_report.answer[0]}",
             finding=f"{prefix}{finding}" if verdict == "no" and finding else "",
             nodes=len(snapshot.nodes),

@@ -22,13 +22,13 @@ class Suggestion(Report, frozen=True):
     options: tuple[str, ...]
     """Options that make the change on the command line: ``--set maxSkew[zone]=2``."""
     nodes: int | None
-    """Number of nodes that then fit; null for several pods."""
+    """Number of nodes that fit after the change; null for several pods."""
     placed: int | None
-    """Number of pods that then find a node; null for one pod."""
+    """Number of pods with a node after the change; null for one pod."""
     consequences: tuple[str, ...] = ()
     """Consequences for other pods."""
     notes: tuple[str, ...] = ()
-    """Notes on how long it helps, disruption budgets and priorities."""
+    """Notes on how long the change helps, and on disruption budgets and priorities."""
     alternatives: tuple[str, ...] = ()
     """Options for other changes of the same kind that also suffice."""
     commands: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Suggestion(Report, frozen=True):
 
 
 class NotEnough(Report, frozen=True):
-    """Changes that do not suffice alone, even at their largest."""
+    """Changes of one kind that do not suffice alone, whatever their size."""
 
     family: str
     changes: tuple[str, ...]
@@ -56,13 +56,13 @@ class NotEnough(Report, frozen=True):
 
 
 class Costly(Report, frozen=True):
-    """Changes that suffice alone, but at other pods' cost."""
+    """Changes of one kind that suffice alone, but at other pods' cost."""
 
     family: str
     changes: tuple[str, ...]
     """``evicting shop/web-0``."""
     harm: tuple[str, ...]
-    """Cost of the first: ``shop/web-3 would be pending``, ``shop/tool would be lost for good``."""
+    """Cost of the first change: ``shop/web-3 would be pending``, ``shop/tool would be lost for good``."""
     together: tuple[str, ...] = ()
 
 

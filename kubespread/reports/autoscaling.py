@@ -59,7 +59,7 @@ class NodeGroupState(Report, frozen=True):
     added: int
     """Number of new nodes."""
     pool: str
-    """NAME, shared by all zones of the group."""
+    """Name of the node group, the same in all its zones."""
 
 
 class LaunchedType(Report, frozen=True):
@@ -92,7 +92,7 @@ class UnhelpedPods(Report, frozen=True):
     message: str
     """kube-scheduler's message."""
     groups: tuple[GroupVerdict, ...]
-    """Reason of every group."""
+    """One verdict per group."""
 
 
 class AutoscalingReport(Report, frozen=True, kw_only=True):
@@ -105,7 +105,7 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     waiting: int
     """Number of pods pending at first."""
     loops: tuple[ScalingLoop, ...]
-    """In order, until one adds nothing."""
+    """In order, until no pod is pending or no further node helps."""
     groups: tuple[NodeGroupState, ...]
     """Each group in each of its zones."""
     types: tuple[LaunchedType, ...] = ()
@@ -127,7 +127,7 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
         return sum(len(kind.pods) for kind in self.pending)
 
     def reasons(self, kind: UnhelpedPods) -> Iterator[str]:
-        """Yield the reasons pods are pending; if new nodes are unknown, only the limits that exclude any node."""
+        """Yield the reasons pods are pending; with unknown instance types, only NodePool limits too small for a pod."""
         return (verdict.reason for verdict in kind.groups if verdict.too_large or not self.unknown_groups)
 
     @property
@@ -157,7 +157,7 @@ def autoscaler_sentence(report: AutoscalingReport) -> str:
 
 
 def whether_taken(pools: Sequence[str], whom: str) -> str:
-    """Clause on pools of unknown nodes: these may or may not take the pods."""
+    """``whether new nodes of NodePool spot would take them is not known, ...``; ``whom`` names the pods."""
     why = "as their instance types are not in the cluster"
     return f"whether new nodes of {some_of(pools, _MAX_NAMED)} would take {whom} is not known, {why}"
 

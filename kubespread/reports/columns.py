@@ -52,15 +52,15 @@ class Col(Struct, frozen=True, kw_only=True):
     """Header on a terminal too narrow for the whole one."""
     readers: Readers = Readers.ALL
     value: Callable[[Any], Any] | None = None
-    """Function that makes the shown value of the field's: ``len`` of a list."""
+    """Function that turns the field's value into the shown one: ``len`` of a list."""
     text: Callable[[Any], str] | None = None
-    """Function that makes the text for people, if it is not the value."""
+    """Function that turns the shown value into text for people."""
     is_number: bool = False
     """True for a number written as text: ``4Gi``."""
     bad: bool = False
-    """True if any is bad: red above 0, else green."""
+    """True if a value other than 0 is bad: red, else green."""
     good: bool = False
-    """True if any is good: green above 0, else red."""
+    """True if a value other than 0 is good: green, else red."""
     hide_empty: bool = False
     """True if a terminal hides the column when it is empty in all rows."""
     fit: Fit = Fit.WHOLE

@@ -69,7 +69,7 @@ def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
 
 
 def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:
-    """Matching pods of every value of the key, by code; nodes with one hostname label are added up."""
+    """Matching pods of every value of the key, by code; nodes that share a hostname label are added up."""
     codes, present = counted.column.codes, counted.column.present
     in_domain = np.zeros(len(counted.column.values), dtype=np.int64)
     if isinstance(counted, SoftConstraint) and counted.is_hostname:
@@ -241,7 +241,7 @@ class NodeReport(Report, frozen=True):
     verdict: Verdict
     """kube-scheduler's own judgment of the node: the first plugin that rejects it."""
     rejections: tuple[Rejection, ...]
-    """Rejections by every filter plugin, not only the first; plugins that the profile disables are asked too and decide
+    """Rejections by every filter plugin, not only the first, including plugins that the profile disables, which decide
     nothing.
     """
     constraints: tuple[NodeConstraint, ...]

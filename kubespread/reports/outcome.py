@@ -72,7 +72,7 @@ TROUBLES: Mapping[TroubleKind, TroubleWords] = {
 
 
 class Trouble(Report, frozen=True, gc=False):
-    """One thing that an event makes worse, or that keeps it from being done."""
+    """One thing that an event makes worse, or that blocks the event."""
 
     meanings: ClassVar = {"kind": TROUBLES}
 
@@ -271,7 +271,7 @@ class Outcome(Report, frozen=True, kw_only=True):
 
     @property
     def is_done(self) -> bool:
-        """True if nothing was refused."""
+        """True if nothing was refused, and no finalizer may keep a pod."""
         return not self.get(*REFUSALS)
 
 

@@ -49,7 +49,7 @@ NOT_READY = "not ready"
 
 
 def closing_states(node: Node) -> Iterator[str]:
-    """Yield ``cordoned``, ``not ready``, or both."""
+    """Yield ``cordoned`` and ``not ready``, as far as they apply."""
     if node.spec.unschedulable:
         yield "cordoned"
     if any(condition.type == READY and condition.status != "True" for condition in node.status.conditions):
@@ -65,7 +65,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def letter(position: int) -> str:
-    """A, B, C ... for constraints, C27 and on past the alphabet."""
+    """``A`` to ``Z`` for the first 26 constraints, then ``C27``, ``C28`` ..."""
     return _LETTERS[position] if position < len(_LETTERS) else f"C{position + 1}"
 
 
@@ -95,21 +95,21 @@ class ClusterReference(Report, frozen=True):
     """The cluster that an answer is about, as far as its source says."""
 
     context: str | None = None
-    """Kubeconfig context; null for files."""
+    """Kubeconfig context of the cluster, also of a saved one; null if unknown."""
     server: str | None = None
     """URL of the API server; null if unknown."""
     snapshot: str | None = None
     """Files it was read from; null for a running cluster."""
     time: str | None = None
-    """Time when the cluster was read, RFC 3339."""
+    """Time when the cluster was read, RFC 3339; null if unknown."""
     age_seconds: int | None = None
-    """Seconds between that time and the answer."""
+    """Seconds between that time and the answer; null if unknown."""
     server_version: str | None = None
     """Release of the API server, ``v1.36.2``; null if unknown."""
 
 
 class Finding(Report, frozen=True, kw_only=True):
-    """One thing that is wrong, or would be, worded by a table."""
+    """One thing that is wrong, or would be; ``words`` holds the sentence for each code."""
 
     words: ClassVar[Mapping[Any, Words]] = {}
 
@@ -126,7 +126,7 @@ class Finding(Report, frozen=True, kw_only=True):
 
     @classmethod
     def make(cls, code: Any, level: Any, *, numbers: Mapping[str, Any], **more: Any) -> Self:
-        """Make a finding, worded by its table."""
+        """Make a finding with the sentence for its code."""
         return cls(code=code, level=level, numbers=dict(numbers), text=cls.words[code].sentence(numbers), **more)
 
     @property
@@ -206,9 +206,9 @@ class SnapshotFinding(Finding, frozen=True):
     """Affected workloads; empty for the whole cluster."""
 
     @property
-    def refutes(self) -> Sequence[Judgment]:
-        """Verdicts that might change without it: missing pods take room, and pods that seem lost
-        for good may not be.
+    def doubted_verdicts(self) -> Sequence[Judgment]:
+        """Verdicts that complete data might change: missing pods take room, and pods that seem lost for good may not
+        be.
         """
         return ("yes",) if self.code in ("namespaces", "pods", "daemonPods", "owners") else ("yes", "no")
 
@@ -272,7 +272,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     is_yes_or_no: ClassVar[bool] = True
     """True if the verdict counts and is shown."""
     only_no_counts: ClassVar[bool] = False
-    """True if whatever is not a no is a yes, once nothing is in doubt."""
+    """True if every verdict counts as a yes unless `is_no`, or something is in doubt."""
 
     def conclude(
         self,
@@ -309,27 +309,27 @@ class QuestionReport(Report, frozen=True, kw_only=True):
 
     def _doubts(self) -> Iterator[tuple[str, Sequence[Judgment]]]:
         """Yield unknowns of the cluster, each with the verdicts that it could change."""
-        yield from ((finding.text, finding.refutes) for finding in self.snapshot_findings)
+        yield from ((finding.text, finding.doubted_verdicts) for finding in self.snapshot_findings)
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
         """True if the finding could change the answer."""
         return not finding.workloads
 
     def judge(self) -> Judgment:
-        """Verdict on the question as asked; a no stands whatever is missing."""
+        """Verdict by the report's own data; `conclude` makes it unknown in doubt."""
         raise NotImplementedError
 
     def sentences(self) -> Iterator[str]:
-        """Yield the answer first."""
+        """Yield the sentences of the answer, the most important first."""
         raise NotImplementedError
 
     @property
     def is_no(self) -> bool:
-        """True if enough is wrong for a no, unless an option sets another bar."""
+        """True if enough is wrong for exit code 1, unless an option such as ``--fail-on`` sets another bar."""
         return self.verdict == "no"
 
-    def outcome(self, *, has_bar: bool) -> Judgment:
-        """Verdict if all requirements are met, unknown for an unfinished yes; ``has_bar`` if an option sets them."""
+    def exit_verdict(self, *, has_bar: bool) -> Judgment:
+        """Verdict behind the exit code if no requirement is unmet; ``has_bar`` if an option replaces the verdict."""
         is_in_doubt = self.verdict == "unknown" and bool(self.doubts)
         is_met = has_bar or (self.only_no_counts and not self.is_no)
         verdict: Judgment = "yes" if not self.is_yes_or_no or (is_met and not is_in_doubt) else self.verdict
@@ -348,7 +348,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return (f"{self.word}{(is_as_judged and self.brief()) or self.answer[0]}", *self.answer[1:])
 
     def all_findings(self) -> Iterable[Finding]:
-        """Findings; in a question without single ones, one that the answer is no or unknown."""
+        """Findings for CI; by default the first sentence of an answer that is not yes, and each unmet requirement."""
         level = "error" if self.unmet or self.is_no else "warning" if self.verdict == "unknown" else ""
         if level and (self.is_yes_or_no or self.unmet):
             code = self.kind.removesuffix("Report").lower()
@@ -379,22 +379,22 @@ class QuestionReport(Report, frozen=True, kw_only=True):
 
     @property
     def marks(self) -> tuple[str, str] | None:
-        """Labels and namespace of the pods that a page marks on its map; None for no pods in particular."""
+        """Selector and namespace of the pods that a page marks on its map; None for no pods in particular."""
         return None
 
 
-def outcome(reports: Sequence[QuestionReport], *, has_bar: bool, is_in_part: bool) -> Judgment:
-    """Verdict of a question: unknown if its cluster was read in part, no if a requirement is not met, else its reports'
-    verdict.
+def exit_verdict(reports: Sequence[QuestionReport], *, has_bar: bool, is_in_part: bool) -> Judgment:
+    """Verdict behind the exit code: unknown if the cluster was read in part, no if a requirement is not met, else the
+    reports' own, with unknown before no.
     """
     if is_in_part:
         return "unknown"
     if any(report.unmet for report in reports):
         return "no"
-    outcomes = [report.outcome(has_bar=has_bar) for report in reports]
-    if "unknown" in outcomes:
+    verdicts = [report.exit_verdict(has_bar=has_bar) for report in reports]
+    if "unknown" in verdicts:
         return "unknown"
-    return "no" if "no" in outcomes else "yes"
+    return "no" if "no" in verdicts else "yes"
 
 
 def release_phrase(kube_version: str) -> str:
@@ -426,8 +426,8 @@ class ClusterReport(QuestionReport, frozen=True, kw_only=True):
 
 
 def joined_gaps(own: Iterable[str], every: Iterable[str]) -> tuple[str, ...]:
-    """``own`` gaps, each with all kinds that ``every`` gap of its consequence names: ``no LimitRange, ResourceQuota
-    objects: ...``.
+    """``own`` gaps, each naming the missing kinds of all gaps in ``every`` with the same consequence: ``no LimitRange,
+    ResourceQuota objects: ...``.
     """
     kinds: dict[str, set[str]] = {}
     for gap in every:
@@ -464,7 +464,7 @@ class OfWorkloads(ScheduledReport, frozen=True, kw_only=True):
     asked: tuple[WorkloadName, ...] = ()
     """NAMESPACE/Kind/name of the workloads named in the question; empty for all selected ones."""
     namespace: str | None = None
-    """Namespace of the workloads; null for all."""
+    """Namespace of the selected workloads, or of names without one in the question; null for all."""
     selector: str = ""
     """Labels of the workloads; empty for all."""
 
@@ -557,7 +557,9 @@ def exceeding(number: int, runs: Range | None, limit: int) -> str:
 
 
 class SkewChange(Report, frozen=True):
-    """Most minus fewest matching pods of the counted domains; the fewest is 0 below minDomains."""
+    """Skew of one constraint before and after: most minus fewest matching pods of the counted domains; the fewest is 0
+    below minDomains.
+    """
 
     topology_key: str
     when_unsatisfiable: str
@@ -642,7 +644,7 @@ class ConstraintReport(Report, frozen=True):
         return f"min {self.global_minimum}{'' if is_least else ' where it fits'}"
 
     def skew_with(self, matching: int, more: int) -> int:
-        """Skew of a domain with ``matching`` pods after ``more`` come."""
+        """Skew of a domain with ``matching`` pods once ``more`` are added."""
         return matching + more - (self.global_minimum or 0)
 
 

@@ -57,7 +57,7 @@ class RolloutPass(Report, frozen=True):
 
 
 class RevisionSkew(Report, frozen=True):
-    """Final spread of the new revision's pods alone."""
+    """Skew of one constraint during or after a rollout, and the pods of each revision by domain."""
 
     topology_key: str
     max_skew: int
@@ -105,12 +105,12 @@ class RolloutReport(Report, frozen=True):
     fewest_ready: int
     """Fewest pods ready at any time; a lower bound if an autoscaler's nodes let the rollout continue."""
     worst_skew: tuple[RevisionSkew, ...]
-    """Skew by constraint in the pass with the highest one."""
+    """Skew of each constraint in the pass with the highest one, counting pods of all revisions."""
     final: tuple[RevisionSkew, ...]
-    """Final skew by constraint."""
+    """Final skew of each constraint, counting the new revision's pods alone."""
     with_match_label_keys: tuple[RevisionSkew, ...] | None
-    """``final`` if the constraints had matchLabelKeys: [pod-template-hash]; null if they have it, or without
-    constraints.
+    """``final`` if the constraints had matchLabelKeys: [pod-template-hash]; null if they have it, without constraints,
+    and for workloads other than Deployments.
     """
     constraints: tuple[ConstraintReport, ...]
     """Constraints in the end."""
@@ -119,7 +119,7 @@ class RolloutReport(Report, frozen=True):
     kept: int = 0
     """Number of pods of older revisions below a StatefulSet's partition."""
     runs: int = 1
-    """Number of runs: several if a controller deleted some of several equal pods."""
+    """Number of runs: several where chance decides, for instance which of several equal pods a controller deletes."""
     stuck_runs: int = 0
     """Number of runs that do not complete."""
     stuck_on: str | None = None

@@ -24,34 +24,34 @@ from kubespread.kube.selector import SelectorError, parse_selector
 from kubespread.kube.well_known import INSTANCE_TYPE, ZONE
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups import DEFAULT_EXPANDERS, Expander, InstanceType, NodeGroup, NodeGroups
-from kubespread.scenario.document import API_VERSION, Document, Faults, Field, Fields, Holds, read_document
+from kubespread.scenario.document import API_VERSION, Document, Faults, Field, Fields, FieldType, read_document
 from kubespread.snapshot.edits.new_nodes import checked_node, is_file, read_template
 
 GROUPS_KIND, TYPES_KIND = "NodeGroups", "InstanceTypes"
 NODE_GROUPS: Fields = {
-    "expander": Field(Holds.TEXT, "how cluster-autoscaler chooses among groups, by default least-waste"),
-    "groups": Field(Holds.LIST, "what may grow", is_required=True),
+    "expander": Field(FieldType.TEXT, "how cluster-autoscaler chooses among groups, by default least-waste"),
+    "groups": Field(FieldType.LIST, "what may grow", is_required=True),
 }
 GROUP: Fields = {
-    "name": Field(Holds.TEXT, "what its nodes are called after", is_required=True),
-    "template": Field(Holds.MANIFEST, "what new nodes are made of"),
-    "zones": Field(Holds.TEXTS, "where it grows, each zone by itself"),
-    "nodes": Field(Holds.TEXT, "the labels of its nodes, as kubectl's -l has them"),
-    "min": Field(Holds.NUMBER, "of each zone"),
-    "max": Field(Holds.NUMBER, "of each zone, by default any number"),
-    "priority": Field(Holds.NUMBER, "for the expander priority"),
-    "price": Field(Holds.DECIMAL, "of one node, for the expander price"),
+    "name": Field(FieldType.TEXT, "what its nodes are called after", is_required=True),
+    "template": Field(FieldType.MANIFEST, "what new nodes are made of"),
+    "zones": Field(FieldType.TEXTS, "where it grows, each zone by itself"),
+    "nodes": Field(FieldType.TEXT, "the labels of its nodes, as kubectl's -l has them"),
+    "min": Field(FieldType.NUMBER, "of each zone"),
+    "max": Field(FieldType.NUMBER, "of each zone, by default any number"),
+    "priority": Field(FieldType.NUMBER, "for the expander priority"),
+    "price": Field(FieldType.DECIMAL, "of one node, for the expander price"),
 }
-INSTANCE_TYPES: Fields = {"instanceTypes": Field(Holds.LIST, "what Karpenter may launch", is_required=True)}
+INSTANCE_TYPES: Fields = {"instanceTypes": Field(FieldType.LIST, "what Karpenter may launch", is_required=True)}
 TYPE: Fields = {
-    "name": Field(Holds.TEXT, f"what its nodes have as {INSTANCE_TYPE}", is_required=True),
-    "cpu": Field(Holds.AMOUNT, "what a node of it offers pods, as status.allocatable has it", is_required=True),
-    "memory": Field(Holds.AMOUNT, "what it offers of memory, likewise", is_required=True),
-    "pods": Field(Holds.AMOUNT, "how many pods a node of it takes, by default 110"),
-    "resources": Field(Holds.OBJECT, "what else it offers: ephemeral-storage, nvidia.com/gpu"),
-    "labels": Field(Holds.LABELS, "what it is like: kubernetes.io/arch, karpenter.sh/capacity-type and the like"),
-    "zones": Field(Holds.TEXTS, "where it is offered, by default in all zones that its NodePool may use"),
-    "price": Field(Holds.DECIMAL, "of one node, in the unit that all prices have"),
+    "name": Field(FieldType.TEXT, f"what its nodes have as {INSTANCE_TYPE}", is_required=True),
+    "cpu": Field(FieldType.AMOUNT, "what a node of it offers pods, as status.allocatable has it", is_required=True),
+    "memory": Field(FieldType.AMOUNT, "what it offers of memory, likewise", is_required=True),
+    "pods": Field(FieldType.AMOUNT, "how many pods a node of it takes, by default 110"),
+    "resources": Field(FieldType.OBJECT, "what else it offers: ephemeral-storage, nvidia.com/gpu"),
+    "labels": Field(FieldType.LABELS, "what it is like: kubernetes.io/arch, karpenter.sh/capacity-type and the like"),
+    "zones": Field(FieldType.TEXTS, "where it is offered, by default in all zones that its NodePool may use"),
+    "price": Field(FieldType.DECIMAL, "of one node, in the unit that all prices have"),
 }
 _ALWAYS = ("cpu", "memory", "pods")
 """Resources that are fields of their own."""
@@ -103,7 +103,7 @@ def _group(data: Any, path: str, folder: Path, faults: Faults) -> NodeGroup:
     if most is not None and most < least:
         faults.add(f"{path}.max", f"Invalid value: {most}: must be greater than or equal to min")
     if isinstance(data, Mapping) and data.get("template") is None and data.get("nodes") is None:
-        expected = f"{Holds.MANIFEST.value}, unless nodes says which there are"
+        expected = f"{FieldType.MANIFEST.value}, unless nodes says which there are"
         faults.add(f"{path}.template", f"Required value: {expected}")
     members = None
     try:
@@ -190,7 +190,7 @@ def _instance_type(fields: Mapping[str, Any], path: str, faults: Faults) -> Inst
     for resource in map(str, others):
         for fault in label_key_faults(resource):
             faults.add(f"{path}.resources.{resource}", f"Invalid value: {quote(resource)}: {fault}")
-    checked = faults.check(others, dict.fromkeys(others, Field(Holds.AMOUNT, "how much")), f"{path}.resources")
+    checked = faults.check(others, dict.fromkeys(others, Field(FieldType.AMOUNT, "how much")), f"{path}.resources")
     for resource, amount in checked.items():
         if resource in amounts:
             faults.add(f"{path}.resources.{resource}", f"expected this beside resources, as {path}.{resource}")

@@ -21,7 +21,7 @@ API_VERSION = "kubespread.dev/v1alpha1"
 _MAX_NUMBER, _MAX_DECIMALS = 999_999_999, 6
 
 
-class Holds(Enum):
+class FieldType(Enum):
     """Type of a field."""
 
     TEXT = "a string"
@@ -37,7 +37,7 @@ class Holds(Enum):
 
 
 class Field(Struct, frozen=True):
-    holds: Holds
+    type: FieldType
     help: str
     is_required: bool = False
 
@@ -102,36 +102,36 @@ class Faults:
         self.add(path, str(UnknownField(path, f"{path.removesuffix(str(name))}{suggestion}" if suggestion else "")))
 
     def _fits(self, path: str, value: Any, field: Field) -> bool:
-        if _holds(value, field.holds):
+        if _is_of_type(value, field.type):
             return True
-        if isinstance(value, list) and field.holds is Holds.TEXTS:
+        if isinstance(value, list) and field.type is FieldType.TEXTS:
             for place, item in enumerate(value):
                 if not _is_text(item):
                     self.add(f"{path}[{place}]", f"expected a string, found {_describe(item)}")
         else:
-            self.add(path, f"expected {field.holds.value}, found {_describe(value)}")
+            self.add(path, f"expected {field.type.value}, found {_describe(value)}")
         return False
 
 
-def _holds(value: Any, what: Holds) -> bool:
-    match what:
-        case Holds.TEXT:
+def _is_of_type(value: Any, kind: FieldType) -> bool:
+    match kind:
+        case FieldType.TEXT:
             return _is_text(value)
-        case Holds.TEXTS:
+        case FieldType.TEXTS:
             return isinstance(value, list) and all(map(_is_text, value))
-        case Holds.NUMBER | Holds.DECIMAL:
-            return _is_number(value) or (what is Holds.DECIMAL and _is_decimal(value))
-        case Holds.AMOUNT:
+        case FieldType.NUMBER | FieldType.DECIMAL:
+            return _is_number(value) or (kind is FieldType.DECIMAL and _is_decimal(value))
+        case FieldType.AMOUNT:
             return _is_text(value) or _is_number(value)
-        case Holds.FLAG:
+        case FieldType.FLAG:
             return isinstance(value, bool)
-        case Holds.LABELS:
+        case FieldType.LABELS:
             return isinstance(value, Mapping) and all(map(_is_text, (*value, *value.values())))
-        case Holds.LIST:
+        case FieldType.LIST:
             return isinstance(value, list)
-        case Holds.OBJECT:
+        case FieldType.OBJECT:
             return isinstance(value, Mapping)
-        case Holds.MANIFEST:
+        case FieldType.MANIFEST:
             return _is_text(value) or isinstance(value, Mapping)
 
 
@@ -158,13 +158,13 @@ _OBJECT = "<object>"
 
 
 HEAD: Fields = {
-    "apiVersion": Field(Holds.TEXT, API_VERSION, is_required=True),
-    "kind": Field(Holds.TEXT, "what the file is", is_required=True),
-    "metadata": Field(Holds.OBJECT, "name and namespace"),
+    "apiVersion": Field(FieldType.TEXT, API_VERSION, is_required=True),
+    "kind": Field(FieldType.TEXT, "what the file is", is_required=True),
+    "metadata": Field(FieldType.OBJECT, "name and namespace"),
 }
 METADATA: Fields = {
-    "name": Field(Holds.TEXT, "what it is called"),
-    "namespace": Field(Holds.TEXT, "that of names without one"),
+    "name": Field(FieldType.TEXT, "what it is called"),
+    "namespace": Field(FieldType.TEXT, "that of names without one"),
 }
 
 

@@ -16,37 +16,45 @@ from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import WorkloadReference, parse_reference
 from kubespread.kube.quantity import IntOrString, QuantityError, parse
 from kubespread.manifest.text import display_name
-from kubespread.scenario.document import API_VERSION, Document, Field, Fields, Holds, document_of, read_document
+from kubespread.scenario.document import API_VERSION, Document, Field, Fields, FieldType, document_of, read_document
 
 KIND = "Promises"
-PROMISES: Fields = {"promises": Field(Holds.LIST, "what is to hold", is_required=True)}
+PROMISES: Fields = {"promises": Field(FieldType.LIST, "what is to hold", is_required=True)}
 SUBJECTS: Fields = {
-    "workload": Field(Holds.TEXT, "[NAMESPACE/]KIND/NAME, of a kind that has replicas"),
-    "namespace": Field(Holds.TEXT, "all workloads of this namespace that have replicas"),
-    "selector": Field(Holds.TEXT, "those of them with these labels, as kubectl's -l has them"),
-    "cluster": Field(Holds.FLAG, "the cluster as a whole, of which only room is promised"),
+    "workload": Field(FieldType.TEXT, "[NAMESPACE/]KIND/NAME, of a kind that has replicas"),
+    "namespace": Field(FieldType.TEXT, "all workloads of this namespace that have replicas"),
+    "selector": Field(FieldType.TEXT, "those of them with these labels, as kubectl's -l has them"),
+    "cluster": Field(FieldType.FLAG, "the cluster as a whole, of which only room is promised"),
 }
 OF_WORKLOADS: Fields = {
-    "survives": Field(Holds.TEXT, "any zone, any node, any KEY: with ready and back, else as the answer of survive"),
-    "ready": Field(
-        Holds.AMOUNT, "how many pods are ready, or a share (80%): at the worst moment, without survives now"
+    "survives": Field(
+        FieldType.TEXT, "any zone, any node, any KEY: with ready and back, else as the answer of survive"
     ),
-    "back": Field(Holds.TEXT, "with survives, when as many pods are ready as before: while silent, or nodes deleted"),
-    "spread": Field(Holds.OBJECT, "the largest skew of its pods for each topology key: zone: 1"),
-    "fits": Field(Holds.AMOUNT, "how many replicas find a node: replicas, hpaMax, or a number"),
-    "rollout": Field(Holds.AMOUNT, "a restart gets done, and no fewer pods are ready meanwhile: a number or a share"),
-    "drain": Field(Holds.TEXT, "never blocked: no node that has pods of it keeps them when it is drained"),
+    "ready": Field(
+        FieldType.AMOUNT, "how many pods are ready, or a share (80%): at the worst moment, without survives now"
+    ),
+    "back": Field(
+        FieldType.TEXT, "with survives, when as many pods are ready as before: while silent, or nodes deleted"
+    ),
+    "spread": Field(FieldType.OBJECT, "the largest skew of its pods for each topology key: zone: 1"),
+    "fits": Field(FieldType.AMOUNT, "how many replicas find a node: replicas, hpaMax, or a number"),
+    "rollout": Field(
+        FieldType.AMOUNT, "a restart gets done, and no fewer pods are ready meanwhile: a number or a share"
+    ),
+    "drain": Field(FieldType.TEXT, "never blocked: no node that has pods of it keeps them when it is drained"),
 }
 OF_CLUSTER: Fields = {
-    "room": Field(Holds.OBJECT, "what is left of each resource that pods can use: a quantity, or a share of the whole")
+    "room": Field(
+        FieldType.OBJECT, "what is left of each resource that pods can use: a quantity, or a share of the whole"
+    )
 }
 EXEMPT: Fields = {
-    "until": Field(Holds.TEXT, "the last day, YYYY-MM-DD, on which it is accepted that the promise is broken"),
-    "reason": Field(Holds.TEXT, "why that is accepted"),
+    "until": Field(FieldType.TEXT, "the last day, YYYY-MM-DD, on which it is accepted that the promise is broken"),
+    "reason": Field(FieldType.TEXT, "why that is accepted"),
 }
 NEEDS = {"selector": "namespace", "back": "survives", "reason": "until"}
 """Fields without meaning unless another is set."""
-_ENTRIES: Fields = {"spread": Field(Holds.NUMBER, "topology key"), "room": Field(Holds.AMOUNT, "resource")}
+_ENTRIES: Fields = {"spread": Field(FieldType.NUMBER, "topology key"), "room": Field(FieldType.AMOUNT, "resource")}
 """Fields that are objects: the type of their values, and the noun for their keys."""
 BACKS = WHILE_SILENT, NODES_DELETED = "while silent", "nodes deleted"
 NEVER_BLOCKED = "never blocked"

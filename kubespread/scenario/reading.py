@@ -17,7 +17,7 @@ from kubespread.kube.owners import WorkloadReference, parse_reference
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups import Autoscaler
 from kubespread.regex import regex
-from kubespread.scenario.document import API_VERSION, Document, Faults, Field, Fields, Holds, read_document
+from kubespread.scenario.document import API_VERSION, Document, Faults, Field, Fields, FieldType, read_document
 from kubespread.scenario.verbs import KEYS, VERBS
 from kubespread.snapshot.edits.verb import Verb
 from kubespread.wording import describe
@@ -57,12 +57,12 @@ class Scenario(Struct, frozen=True):
     """Instance types that Karpenter may launch; None if unknown."""
 
 
-SCENARIO: Fields = {"spec": Field(Holds.OBJECT, "the steps", is_required=True)}
+SCENARIO: Fields = {"spec": Field(FieldType.OBJECT, "the steps", is_required=True)}
 SPEC: Fields = {
-    "steps": Field(Holds.LIST, "what happens, in this order", is_required=True),
-    "readiness": Field(Holds.OBJECT, "when new pods are ready: at once, but for workloads that are stuck"),
+    "steps": Field(FieldType.LIST, "what happens, in this order", is_required=True),
+    "readiness": Field(FieldType.OBJECT, "when new pods are ready: at once, but for workloads that are stuck"),
 }
-READINESS: Fields = {"stuck": Field(Holds.TEXTS, "workloads whose new pods do not become ready", is_required=True)}
+READINESS: Fields = {"stuck": Field(FieldType.TEXTS, "workloads whose new pods do not become ready", is_required=True)}
 
 _AFTER_VERB = regex(r"\s+|=")
 
@@ -97,7 +97,7 @@ def _step_at(data: Any, path: str, faults: Faults, directory: str) -> Step | Non
         if key not in keys and key != NAME:
             faults.add_unknown(f"{path}.{key}", key, {**KEYS, NAME: None})
     beside = {key: data[key] for key in data if key == NAME}
-    name = faults.check(beside, {NAME: Field(Holds.TEXT, "what the step is called")}, path).get(NAME, "")
+    name = faults.check(beside, {NAME: Field(FieldType.TEXT, "what the step is called")}, path).get(NAME, "")
     if len(keys) != 1:
         message = f"expected one of {', '.join(VERBS)}"
         if keys:

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, autoscaler_sentence
 from kubespread.views.lines import cut_middle, width_of
 from kubespread.views.look import Cell, Look, Part, Text, Tone
-from kubespread.views.terminal import INDENT, Layout, aim, because, by_reason, flow, fold, laid_out, room_beside
+from kubespread.views.terminal import (
+    INDENT,
+    Layout,
+    aim,
+    by_reason,
+    flow,
+    fold,
+    lay_columns,
+    reason_sentences,
+    room_beside,
+)
 
 _MAX_LOOPS = 12
 _FIGURES_WIDTH = 30
@@ -41,7 +51,7 @@ def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Part]:
     has_room = room_beside((*columns, why), look) >= 0
     if has_room and any(loop.why for loop in shown):
         columns.append(why)
-    yield laid_out(columns, look, "loop")
+    yield lay_columns(columns, look, "loop")
     if is_long:
         yield [Cell(f"{INDENT}and {len(loops) - _MAX_LOOPS} loops between these")]
     if not has_room:
@@ -98,4 +108,4 @@ def _unhelped_lines(report: AutoscalingReport) -> Iterator[Text]:
     for kind in report.pending:
         count, name = len(kind.pods), f"{kind.workload.kind}/{kind.workload.name}"
         yield fold(f"{count:,} of {name} pending: {kind.message}")
-        yield from because(((verdict.group, verdict.reason) for verdict in kind.groups), len(kind.groups))
+        yield from reason_sentences(((verdict.group, verdict.reason) for verdict in kind.groups), len(kind.groups))

@@ -27,7 +27,7 @@ def yaml(answer: Answer, _look: Look) -> str:
 
 
 def document(answer: Answer) -> dict[str, Any]:
-    """A single report unchanged, also from a sequence; several as a list of their kind."""
+    """Plain data of a single report, even if in a sequence; of several an object of kind ``...List``."""
     plain: dict[str, Any] = msgspec.json.decode(_encode(answer))
     return plain
 

@@ -30,7 +30,7 @@ def _findings(answer: Answer) -> Iterator[Finding]:
 
 
 def github(answer: Answer, _look: Look) -> str:
-    """Workflow commands that GitHub Actions turns into annotations, a line a finding.
+    """Workflow commands that GitHub Actions turns into annotations, one line per finding.
 
     Source of the escapes: actions/toolkit, command.ts (escapeData and escapeProperty).
     """
@@ -50,10 +50,10 @@ def _property(value: object) -> str:
 
 
 def junit(answer: Answer, _look: Look) -> str:
-    """XML with a suite a file and a case a finding; a file without findings is a passing case.
+    """XML with one suite per file or other subject, and one case per finding; without findings, one passing case.
 
-    What is less severe than the bar does not fail: a job that passes has no failures. An unfinished answer is an error,
-    so that nobody takes what is there for everything.
+    A finding below the bar is no failure: a job that passes has none. An unfinished answer is an error, so that it is
+    not mistaken for a complete one.
 
     Source of the shape: the schema of the Jenkins xUnit plugin (junit-10.xsd).
     """

@@ -26,7 +26,7 @@ class Writer(Struct, frozen=True):
     """Text in the help of -o."""
 
     def load(self) -> Write:
-        """Import the function that writes. Nothing in its output moves a cursor or hides."""
+        """Import the function that writes; its output is made printable, without characters that move the cursor."""
         write: Write = getattr(import_module(self.module), self.name)
         return lambda answer, look: printable(write(answer, look), colored=look.color)
 

@@ -57,7 +57,7 @@ Line = Sequence[Cell]
 
 
 class Sentence(Struct, frozen=True):
-    """Text that is folded between words if it is wider than a terminal; other lines are not, to be copied whole."""
+    """Text that is folded between words on a narrow terminal, unlike other lines, which can be copied whole."""
 
     cells: Line
     hanging: int = 4
@@ -79,7 +79,7 @@ class Rows(Struct, frozen=True):
     hidden: int = 0
     """Number of further rows."""
     tones: Sequence[Tone] = ()
-    """Tone of each row, if the first are not the most important."""
+    """Tone of each row; empty if the first rows are the most important."""
 
 
 Part = Rows | Text

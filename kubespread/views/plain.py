@@ -22,7 +22,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def plain(answer: Answer, look: Look) -> str:
-    """Sheets with blank lines between them; without rows only the first, if none has any."""
+    """Sheets with rows, with blank lines between them; only the first if none has any."""
     view, readers = view_of(answer), Readers.COLUMNS | Readers.WIDE if look.wide else Readers.COLUMNS
     if view.sentences is not None:
         return view.sentences()
@@ -31,8 +31,8 @@ def plain(answer: Answer, look: Look) -> str:
 
 
 def wide(answer: Answer, look: Look) -> str:
-    """The answer with sheets and columns for ``-o wide`` alone, also on a terminal unless the
-    answer has a wide table.
+    """Columns as in a pipe, with sheets and columns for ``-o wide`` alone; on a terminal the answer's wide table, if it
+    has one.
     """
     all_of_it = replace(look, wide=True)
     if look.width is None or not view_of(answer).is_wide_on_terminals:
@@ -43,7 +43,7 @@ def wide(answer: Answer, look: Look) -> str:
 
 
 def _block(sheet: Sheet[Any], look: Look, readers: Readers) -> str:
-    shown = sheet.records(readers)
+    shown = sheet.columns_for(readers)
     values = ([column.raw(row) for column in shown] for row in sheet.rows)
     rows = [[NONE if value is None else value for value in row] for row in values]
     return columns([column.header for column in shown], rows, headers=look.headers)
@@ -68,7 +68,7 @@ def name(answer: Answer, _look: Look) -> str:
 def csv(answer: Answer, look: Look) -> str:
     """First sheet for spreadsheets: columns as in a pipe, headers like ``max_skew``, empty cells for missing values."""
     sheet = next(sheet for sheet in sheets_in(view_of(answer)) if Readers.SPREADSHEET in sheet.readers)
-    shown = sheet.records(Readers.SPREADSHEET)
+    shown = sheet.columns_for(Readers.SPREADSHEET)
     headers = [column.header for column in shown]
     names = [name.lower().replace("-", "_") if name.isupper() else name for name in headers]
     rows = ([column.raw(row) for column in shown] for row in sheet.rows)
@@ -93,7 +93,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 def prometheus(answer: Answer, _look: Look) -> str:
-    """Write metrics for node_exporter's textfile collector: each with its help and type, then a line a sample.
+    """Write metrics for node_exporter's textfile collector: each with its help and type, then one line per sample.
 
     Source of the format: the Prometheus documentation, "Exposition formats": in label values backslash, double quote
     and line feed are escaped.

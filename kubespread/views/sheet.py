@@ -65,16 +65,16 @@ class Column(Struct, Generic[R_contra], frozen=True):
     header: str
     """Header in pipes: upper case, words joined by dashes. Other formats derive their spelling from it."""
     value: Callable[[R_contra], Any]
-    """Function for a text, number, truth, several texts, or None for nothing."""
+    """Function for a row's value: a text, a number, a bool, several texts, or None for nothing."""
     readers: Readers = Readers.ALL
     text: Callable[[R_contra], str] | None = None
-    """Function for the text for people, if it is not the value."""
+    """Function for a row's text for people, if it is not the value."""
     tone: Callable[[R_contra], Tone] | None = None
     is_number: bool = False
     short: str = ""
     """Header on a terminal too narrow for the whole one."""
     title: str = ""
-    """Header on a page, if it is a foreign name."""
+    """Header on a page, if not derived from ``header``."""
     fit: Fit = Fit.WHOLE
     hides_empty: bool = False
     """True if a terminal hides it when it is empty in all rows."""
@@ -99,7 +99,7 @@ class Column(Struct, Generic[R_contra], frozen=True):
         return self.display(row) or ("" if self.fit is Fit.SENTENCE else "-")
 
     def is_empty(self, rows: Iterable[R_contra]) -> bool:
-        """True if it is hidden, as no row has anything in it."""
+        """True if it is hidden because it is empty in all ``rows``."""
         return self.hides_empty and not any(map(self.value, rows))
 
 
@@ -177,12 +177,12 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     legend: str = ""
     """Meaning of its headers and cells."""
     drawn: Callable[[R, Look], Iterable[Text]] | None = None
-    """Function for a row as lines, on a terminal without a table of them."""
+    """Function that draws a row as lines on a terminal, instead of in a table."""
     step: Callable[[R], int | None] = lambda _: None
     """Function for the frame of a row, on a page with frames."""
 
     def on_screen(self, look: Look) -> Sequence[R]:
-        """Rows that a terminal has room for, in order."""
+        """Rows to show on a terminal, the worst if room is limited, in order."""
         most = None if look.in_full else look.rows or _MOST_ROWS
         return [self.rows[place] for place in sorted(worst_first(self._tones)[:most])]
 
@@ -206,6 +206,6 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
             frozenset(place for place, column in enumerate(columns) if column.is_command),
         )
 
-    def records(self, readers: Readers) -> Sequence[Column[R]]:
-        """Columns for some readers of pipes."""
+    def columns_for(self, readers: Readers) -> Sequence[Column[R]]:
+        """Columns that any of ``readers`` gets."""
         return [column for column in self.columns if column.readers & readers]

@@ -95,7 +95,7 @@ def fold(*parts: str | Cell, indent: str = INDENT, hanging: int = HANGING) -> Se
     return Sentence([Cell(indent), *map(_cell, parts)], hanging)
 
 
-def because(named: Iterable[tuple[str, str]], most: int = 3) -> Iterator[Sentence]:
+def reason_sentences(named: Iterable[tuple[str, str]], most: int = 3) -> Iterator[Sentence]:
     """Yield ``a, b and 3 more: reason``, one line per reason with the names that share it."""
     for reason, names in by_reason(named).items():
         yield fold(f"{some_of(names, most)}: {reason}")
@@ -379,14 +379,14 @@ def lay_table(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Ro
             tones = (cell.tone for cell in layout.cells)
             laid[place] = Layout(layout.header, map(Cell, texts, tones), layout.is_number)
     if sentence is None:
-        return laid_out(laid, look)
+        return lay_columns(laid, look)
     hanging = len(INDENT) + sum(layout.width + GAP for layout in laid)
-    lines = laid_out([*laid, sentence], look)
+    lines = lay_columns([*laid, sentence], look)
     return replace(lines, rows=[[Sentence(line, hanging)] for (line,) in lines.rows if not isinstance(line, Sentence)])
 
 
-def laid_out(columns: Sequence[Layout], look: Look, noun: str = "row", gap: int = GAP) -> Rows:
-    """Table of columns side by side, with rows that may be left out, named by their noun."""
+def lay_columns(columns: Sequence[Layout], look: Look, noun: str = "row", gap: int = GAP) -> Rows:
+    """Table of columns side by side; ``noun`` is for rows without room."""
     lines = tabulate(columns, gap, headers=look.headers)
     return Rows([next(lines)] if look.headers else [], [[line] for line in lines], noun)
 

@@ -112,8 +112,8 @@ def unwanted_tile(name: str, number: int) -> Tile:
     return Tile(name, f"{number:,}", Tone.BAD if number else Tone.GOOD)
 
 
-def some(name: str, number: int, of: int) -> Tile:
-    """Tile of a number that should not be 0."""
+def share_tile(name: str, number: int, of: int) -> Tile:
+    """``3 of 5``, bad if the number is 0."""
     return Tile(name, f"{number:,} of {of:,}", Tone.GOOD if number else Tone.BAD)
 
 
@@ -148,7 +148,7 @@ def tiles(row_type: type, rows: Sequence[Any]) -> Iterator[Tile]:
 
 
 class View(Struct, frozen=True):
-    """Content of a report: sheets for every format, and parts for pictures alone."""
+    """Content of a report: sheets for every format, and parts for terminals and pages alone."""
 
     title: str
     provenance: str
@@ -170,7 +170,7 @@ class View(Struct, frozen=True):
     picture: Callable[[Look], Iterable[Part]] | None = None
     """Function for the whole answer on a terminal, if it is drawn by hand."""
     sentences: Callable[[], str] | None = None
-    """Function for the answer as paragraphs, if only some rows are requested."""
+    """Function for the answer as paragraphs, printed instead of tables."""
     is_wide_on_terminals: bool = False
     """True if ``-o wide`` on a terminal has a table of its own instead of a pipe's columns."""
     bars: Sequence[Bars] = ()
@@ -197,7 +197,7 @@ def loads_before(drawn: TopologyMap) -> dict[str, LoadFigures]:
 def loads_after(
     loads: Iterable[NodeLoad], before: Mapping[str, LoadFigures], drawn: TopologyMap
 ) -> dict[str, LoadFigures]:
-    """Pods and requests of the nodes of ``loads``."""
+    """Pods and requests of each node in ``loads``; resources that a load leaves out are at 0, or unknown as before."""
     unknown: LoadFigures = [None] * (1 + len(drawn.resources))
     after = dict[str, LoadFigures]()
     for load in loads:
@@ -226,7 +226,7 @@ _MAX_NAMED = 3
 TONES = {"yes": Tone.GOOD, "no": Tone.BAD, "unknown": Tone.WARN}
 
 
-def frame_of(report: Any) -> SharedFields:
+def shared_fields(report: Any) -> SharedFields:
     """Origin, answer, notes and gaps of one report."""
     return SharedFields(
         provenance=source(report.cluster, report.kube_version, report.manner),
@@ -305,7 +305,7 @@ def view_of_rows(report: Any) -> View:
         if isinstance(row, type) and issubclass(row, Struct) and declared_columns(row)
     ]
     return View(
-        **frame_of(report), title=_HUMP.sub(" ", report.kind.removesuffix("Report")).capitalize(), sheets=sheets
+        **shared_fields(report), title=_HUMP.sub(" ", report.kind.removesuffix("Report")).capitalize(), sheets=sheets
     )
 
 

@@ -10,7 +10,7 @@ from kubespread.reports.outcome import Outcome, sentences, verdict_of
 from kubespread.reports.parts import Judgment, ScheduledReport
 from kubespread.views.outcomes import metrics, tone
 from kubespread.views.sheet import Sheet, columns_of
-from kubespread.views.view import View, frame_of
+from kubespread.views.view import View, shared_fields
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
 from kubespread.world.reporting.outcomes import outcome_of
@@ -46,4 +46,4 @@ class Restart(Question[RestartReport], frozen=True, kw_only=True):
 def view(report: RestartReport) -> View:
     sheet = Sheet(title="All", columns=columns_of(Outcome), rows=report.rows, tone=tone)
     own = partial(metrics, "restart", Outcome, report.rows)
-    return View(**frame_of(report), title="Each restarted", sheets=[sheet], metrics=own)
+    return View(**shared_fields(report), title="Each restarted", sheets=[sheet], metrics=own)

@@ -13,7 +13,7 @@ from kubespread.questions import audit as audits
 from kubespread.views.look import Cell, Look, Sentence, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of
 from kubespread.views.terminal import HANGING, INDENT, fold
-from kubespread.views.view import Metric, Sample, Tile, View, frame_of, workloads_phrase
+from kubespread.views.view import Metric, Sample, Tile, View, shared_fields, workloads_phrase
 from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 
 _MAX_VALUES = 6
@@ -37,7 +37,7 @@ def _trials(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> Iterat
 def view(report: audits.AuditReport) -> View:
     """Workloads and their findings, each as a table."""
     return View(
-        **frame_of(report),
+        **shared_fields(report),
         metrics=partial(_metrics, report),
         title=f"Audit of {workloads_phrase(report, len(report.workloads))}, {count_of(report.nodes, 'node')}",
         sheets=[

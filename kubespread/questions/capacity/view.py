@@ -17,7 +17,7 @@ from kubespread.questions.capacity import (
 from kubespread.reports.columns import Readers, docstring
 from kubespread.views.look import Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, named_by_key
-from kubespread.views.view import Metric, NodeFacts, Tile, View, figures, frame_of, some
+from kubespread.views.view import Metric, NodeFacts, Tile, View, figures, share_tile, shared_fields
 from kubespread.wording import count_of, short_key
 
 _ALWAYS = ("cpu", "memory")
@@ -62,7 +62,7 @@ def view(report: CapacityReport) -> View:
         noun="node",
     )
     return View(
-        **frame_of(report),
+        **shared_fields(report),
         metrics=partial(_metrics, report),
         title=f"Capacity of {count_of(report.nodes, 'node')}{_request_text(report)}",
         sheets=[resources, domains, nodes],
@@ -140,7 +140,7 @@ def _tiles(report: CapacityReport) -> Iterator[Tile]:
     if report.fits is not None:
         roomy = sum(bool(row.fits) for row in report.node_rows)
         yield Tile("pods fit", f"{report.fits:,}", Tone.GOOD if report.fits else Tone.BAD)
-        yield some("nodes have room", roomy, report.nodes)
+        yield share_tile("nodes have room", roomy, report.nodes)
     for name in _ALWAYS:
         amounts = _amounts_of(report.resources, name)
         yield Tile(f"of {name} requested", _share(amounts), _fullness(amounts))

@@ -180,7 +180,7 @@ class Gatherer:
 
     def _sources(self, read: Sources) -> Iterator[Source]:
         selector = selector_of(self._surroundings)
-        for source in read.bearing:
+        for source in read.workload_sources:
             if isinstance(source, Reference):
                 yield source
                 continue

@@ -12,7 +12,7 @@ from kubespread.reports.columns import Readers
 from kubespread.views.look import Cell, Look, Part, Rows, Text, Tone
 from kubespread.views.sheet import Column, Sheet
 from kubespread.views.terminal import HANGING, fold
-from kubespread.views.view import View, frame_of
+from kubespread.views.view import View, shared_fields
 from kubespread.wording import count_of
 
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
@@ -36,7 +36,7 @@ _COLUMNS: Sequence[Column[CheckFinding]] = (
 
 def view(report: CheckReport) -> View:
     """The findings; a warning counts where the verdict is yes."""
-    facts = frame_of(report)
+    facts = shared_fields(report)
     if report.verdict == "yes" and report.reaches(Severity.WARNING):
         facts["tone"] = Tone.WARN
     findings = Sheet(

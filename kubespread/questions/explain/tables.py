@@ -30,7 +30,7 @@ from kubespread.scheduler.causes import TaintDetail
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT, Spelling, formula, score_steps
 from kubespread.views.lines import cut_end, cut_middle, width_of
 from kubespread.views.look import Cell, Look, Rows, Tone
-from kubespread.views.terminal import Layout, distinct_names, fold, laid_out
+from kubespread.views.terminal import Layout, distinct_names, fold, lay_columns
 from kubespread.wording import EMPTY, short_key, some_of
 
 MAX_NODES = 25
@@ -291,7 +291,7 @@ def node_table(rows: NodeRows, suffix: str, look: Look) -> Rows:
     if all(row.node.feasible for row in rows.rows):
         # Reasons are left out.
         columns.pop()
-    table = laid_out(columns, look, "node", gap)
+    table = lay_columns(columns, look, "node", gap)
     # Those that have no room in their rows.
     pairs = zip(rows.rows, columns[-1].cells, strict=True)
     taints = dict.fromkeys(taint.taint for row, cell in pairs if _TAINTED in cell.text for taint in row.taints)

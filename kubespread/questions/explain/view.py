@@ -20,7 +20,7 @@ from kubespread.views.constraints import ASCII, PRETTY, constraint_lines, curren
 from kubespread.views.look import Cell, Look, Part, Rows, Sentence, Text, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import fold, lay_table, remarks, shared_suffix, subject
-from kubespread.views.view import NodeFacts, Tile, View, frame_of, side_notes, source
+from kubespread.views.view import NodeFacts, Tile, View, shared_fields, side_notes, source
 from kubespread.wording import EMPTY, count_of, short_key
 
 
@@ -226,7 +226,7 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
     """The smallest changes first, each with how to make it."""
     enough = report.advice.enough if report.advice is not None else ()
     changes_view = View(
-        **frame_of(report),
+        **shared_fields(report),
         title=_question_text(report, fix),
         bars=[
             current_bars(constraint, place)

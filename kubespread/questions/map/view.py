@@ -31,7 +31,7 @@ from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
 from kubespread.views.look import Cell, Line, Look, Text, Tone
 from kubespread.views.sheet import NONE, Column, Sheet, columns_of
 from kubespread.views.terminal import GAP, aim, distinct_names, flow
-from kubespread.views.view import NodeFacts, Tile, View, frame_of, unwanted_tile
+from kubespread.views.view import NodeFacts, Tile, View, shared_fields, unwanted_tile
 from kubespread.wording import EMPTY, count_of, short_key
 
 _ZONE = "zone"
@@ -142,7 +142,7 @@ def view(report: TopologyMap) -> View:
         title = f"{report.workload} in {report.namespace}: {pods} on {holding:,} of {counted}"
     limits = zip(report.skew, report.constraints, strict=True)
     map_view = View(
-        **frame_of(report),
+        **shared_fields(report),
         title=title,
         sheets=[nodes, replace(_domains(report), readers=Readers.PAGES)],
         nodes=NodeFacts.from_sheet(nodes, None, {}) if report.constraints else None,

@@ -14,7 +14,7 @@ from kubespread.views.autoscaling import scaling
 from kubespread.views.look import Cell, Look, Part, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.terminal import fold
-from kubespread.views.view import Metric, Tile, View, chosen_from, frame_of, unwanted_tile
+from kubespread.views.view import Metric, Tile, View, chosen_from, shared_fields, unwanted_tile
 from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
@@ -37,7 +37,7 @@ def view(report: PendingReport) -> View:
     if report.asked:
         whose = f" of {some_of([workload.short_name for workload in report.asked], _MAX_PODS)}"
     return View(
-        **frame_of(report),
+        **shared_fields(report),
         metrics=partial(_metrics, report),
         title=f"Pending pods{whose}, {count_of(report.nodes, 'node')}",
         sheets=[

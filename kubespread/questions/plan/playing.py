@@ -316,12 +316,12 @@ class Playing(Struct, frozen=True):
         """
         now = self._current
         surroundings = replace(
-            self._surroundings(now, self.namespace, step.settings), recursive=True, none_will_do=True
+            self._surroundings(now, self.namespace, step.settings), recursive=True, allows_no_workload=True
         )
         read = read_sources(step.manifests, surroundings)
         if read.errors:
             raise read.errors[0]
-        sources = (*read.manifests, *read.bearing)
+        sources = (*read.manifests, *read.workload_sources)
         if not read.skipped and all(isinstance(source, Manifest) and not source.items for source in sources):
             # As kubectl says it.
             raise UsageError("no objects passed to apply")
@@ -428,8 +428,10 @@ def _gone_pods(departures: Iterable[Departure]) -> Iterator[GonePod]:
 
 def _sources(read: Sources, surroundings: Surroundings) -> Iterator[Source]:
     """Every workload, or the named one; manifests may hold none at all."""
-    bearing = [source for source in read.bearing if not isinstance(source, Manifest) or source.workloads]
-    yield from replace(read, bearing=bearing).choose(surroundings) if bearing else ()
+    workload_sources = [
+        source for source in read.workload_sources if not isinstance(source, Manifest) or source.workloads
+    ]
+    yield from replace(read, workload_sources=workload_sources).choose(surroundings) if workload_sources else ()
 
 
 def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:

@@ -14,7 +14,7 @@ from kubespread.views.look import Cell, Line, Look, Part, Sentence, Text, Tone
 from kubespread.views.outcomes import details, frame, passes, tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import INDENT, lay_table
-from kubespread.views.view import Frame, Tile, View, frame_of, loads_before, unwanted_tile
+from kubespread.views.view import Frame, Tile, View, loads_before, shared_fields, unwanted_tile
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def view(report: PlanReport) -> View:
     """Steps, their rollouts, and the troubles that they leave."""
     frame_at = _frames_of(report)
     return View(
-        **frame_of(report),
+        **shared_fields(report),
         title=f"{report.name or 'Scenario'}: {count_of(report.step_count, 'step')} on "
         f"{count_of(report.node_count, 'node')}",
         tiles=_tiles(report),

@@ -14,7 +14,7 @@ from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Part, Rows, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of
 from kubespread.views.terminal import INDENT, fold
-from kubespread.views.view import Tile, View, frame_of, workloads_phrase
+from kubespread.views.view import Tile, View, shared_fields, workloads_phrase
 from kubespread.wording import EMPTY, count_of
 
 _MAX_DOMAINS = 6
@@ -64,7 +64,7 @@ def view(report: RebalanceReport) -> View:
     evictions = Sheet(title="Evictions", columns=columns_of(EvictionStep), rows=report.steps, noun="eviction")
     rounds = Sheet(title="Rounds of the descheduler", columns=columns_of(DeschedulerRound), rows=report.rounds)
     return View(
-        **frame_of(report),
+        **shared_fields(report),
         title=f"Rebalancing {workloads_phrase(report, report.workloads)}, {count_of(report.nodes, 'node')}: {violated}",
         sheets=[evictions, constraints, rounds],
         names=[step.pod for step in report.steps],

@@ -11,7 +11,7 @@ from kubespread.views.look import Sentence, Tone
 from kubespread.views.outcomes import details
 from kubespread.views.sheet import Column, Sheet, columns_of
 from kubespread.views.terminal import by_reason, fold
-from kubespread.views.view import NodeFacts, Tile, View, frame_of, some, unwanted_tile
+from kubespread.views.view import NodeFacts, Tile, View, share_tile, shared_fields, unwanted_tile
 from kubespread.wording import count_of, some_of, verb_of
 
 _MAX_NAMED = 2
@@ -51,7 +51,7 @@ def view(report: RemovableReport) -> View:
     """One row per node: its place in the order of removal, and its obstacles."""
     nodes = Sheet(title="Nodes", columns=_NODE, rows=report.rows, readers=Readers.PIPES, tone=_tone)
     return View(
-        **frame_of(report),
+        **shared_fields(report),
         title=_question(report),
         sheets=[nodes, *details(report.together.groups)],
         nodes=NodeFacts.from_sheet(
@@ -69,7 +69,7 @@ def view(report: RemovableReport) -> View:
 def _tiles(report: RemovableReport) -> Sequence[Tile]:
     alone, together = sum(row.alone for row in report.rows), report.together
     return [
-        some("nodes can go alone", alone, len(report.rows)),
+        share_tile("nodes can go alone", alone, len(report.rows)),
         Tile("can go together", f"{len(together.nodes):,}", Tone.GOOD if together.nodes else Tone.BAD),
         Tile("pods placed elsewhere for that", f"{together.moves:,}"),
         unwanted_tile("pods lost for good", sum(len(group.lost) for group in together.groups)),

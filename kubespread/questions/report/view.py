@@ -10,7 +10,7 @@ from kubespread.reports.findings import AREAS
 from kubespread.views.look import Cell, Look, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.terminal import HANGING, fold
-from kubespread.views.view import Metric, Tile, View, frame_of, workloads_phrase
+from kubespread.views.view import Metric, Tile, View, shared_fields, workloads_phrase
 from kubespread.wording import count_of
 
 _TONES: dict[Badness, Tone] = {"critical": Tone.BAD, "warning": Tone.WARN, "notice": Tone.PLAIN}
@@ -28,7 +28,7 @@ def view(report: Scorecard) -> View:
         drawn=_line,
     )
     return View(
-        **frame_of(report),
+        **shared_fields(report),
         metrics=partial(_metrics, report),
         title=f"Report on {workloads_phrase(report, report.workloads)}, {count_of(report.nodes, 'node')}",
         sheets=[lines],

@@ -42,11 +42,11 @@ from kubespread.views.sheet import Column, Row, Sheet, columns_of
 from kubespread.views.terminal import (
     Layout,
     aim,
-    because,
     distinct_names,
     flow,
     fold,
     of_sheet,
+    reason_sentences,
     remarks,
     room_beside,
     subject,
@@ -351,7 +351,7 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
     yield from flow([_totals(reports)], look, indent="")
     if look.headers:
         yield from subject([[Cell(_title(reports), Tone.STRONG)], provenance(reports)], look)
-    yield from because((escape(names[id(report)]), why) for report in reports if (why := _cause(report)))
+    yield from reason_sentences((escape(names[id(report)]), why) for report in reports if (why := _cause(report)))
     yield of_sheet(workloads, look)
     if look.headers:
         yield [Cell("-v or --name NAME: where the replicas of each land", Tone.FAINT)]

@@ -12,7 +12,7 @@ from kubespread.views.look import Look, Sentence
 from kubespread.views.outcomes import TONES, details, frames_apart, metrics, tone, worst_changes
 from kubespread.views.sheet import Sheet, columns_of, named_by_key
 from kubespread.views.terminal import by_reason, fold
-from kubespread.views.view import Tile, View, frame_of, tiles, workloads_phrase
+from kubespread.views.view import Tile, View, shared_fields, tiles, workloads_phrase
 from kubespread.wording import count_of, short_key, some_of
 
 _MAX_NAMED = 3
@@ -25,7 +25,7 @@ def view(report: SurviveReport) -> View:
     steps = {id(loss): number for number, loss in enumerate(ordered, 1)}
     deleted = " and their Node objects" if report.nodes_deleted else ""
     return View(
-        **frame_of(report),
+        **shared_fields(report),
         title=f"Losing each {'pair of ' if report.pairs else ''}{keys}{'s' if report.pairs else ''} of "
         f"{count_of(report.nodes, 'node')}{deleted}, {workloads_phrase(report, report.workloads)}",
         sheets=[

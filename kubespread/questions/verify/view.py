@@ -11,7 +11,7 @@ from kubespread.questions.verify import WORST_FIRST, ClauseState, VerifiedClause
 from kubespread.views.look import Cell, Look, Rows, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.terminal import HANGING, fold, height_of, of_sheet, whole
-from kubespread.views.view import View, frame_of
+from kubespread.views.view import View, shared_fields
 from kubespread.wording import count_of
 
 _TONES: dict[ClauseState, Tone] = {"broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD}
@@ -32,7 +32,7 @@ def view(report: VerifyReport) -> View:
         noun="promise",
     )
     title = f"Verifying {count_of(len(report.clauses), 'promise')}{f' of {report.file}' if report.file else ''}"
-    facts = frame_of(report)
+    facts = shared_fields(report)
     facts["answer"] = report.statements[:1]
     return View(**facts, title=title, sheets=[sheet], parts=partial(_parts, report, sheet))
 

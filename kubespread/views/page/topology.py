@@ -90,14 +90,14 @@ class Picture:
 
     @cached_property
     def pods(self) -> Mapping[str, int]:
-        """Number of marked pods on each node before the first step."""
+        """Number of pods to draw on each node before the first step: all of them if none are marked."""
         if self.account.replicas is not None:
             return self.account.replicas
         return {node.name: len(node.marked) if self.is_marking else node.pods for node in self.report.nodes}
 
     @property
     def dot(self) -> tuple[str, ...]:
-        """Noun for a dot, and which ones."""
+        """Noun for a dot, and a qualifier if not all pods have one: ``pod``, ``matching app=web``."""
         if self.account.replicas is not None:
             return ("replica",)
         if self.report.selector is not None:

@@ -34,7 +34,7 @@ class NodeTable(Struct, frozen=True, dict=True):
 
     @property
     def header(self) -> list[str]:
-        """Columns that change with steps have their own names."""
+        """Names of the columns; a column that steps change has a name of its own."""
         facts, report = self.picture.account.nodes, self.picture.report
         return [
             "Node",
@@ -49,7 +49,7 @@ class NodeTable(Struct, frozen=True, dict=True):
 
     @property
     def counted_column(self) -> str:
-        """Name of the column with the drawn pods; empty if these are all of a node."""
+        """Name of the column with the drawn pods; empty without steps if these are all pods of a node."""
         if self._has_steps:
             return "Pods at this step"
         is_marking = self.picture.account.replicas is not None or self.picture.is_marking
