@@ -403,8 +403,8 @@ def misplaced_text(row: AuditedWorkload, finding: AuditFinding) -> str:
 
 def _why_exceeded(constraint: AuditedConstraint, finding: AuditFinding) -> str:
     if finding.code == "unknown":
-        as_it_is = next((trial for trial in finding.trials if trial.afresh and not trial.what), None)
-        would = f"; {_would(as_it_is)}" if as_it_is is not None else ""
+        unchanged = next((trial for trial in finding.trials if trial.afresh and not trial.what), None)
+        would = f"; {_would(unchanged)}" if unchanged is not None else ""
         return f"no change that was tried makes it even ({len(finding.trials)} tried){would}"
     domains = f"{count_of(constraint.domains, 'domain')} {'counts' if constraint.domains == 1 else 'count'}"
     so = CAUSES[finding.code].so.format(them="it", what=finding.detail, where=f"in {finding.detail}", domains=domains)
@@ -509,7 +509,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         worst = next((row for row in report.workloads if row.level != "ok"), None)
         if worst is None:
             return ""
-        # Placed afresh it is even: moving pods is what helps.
+        # Placed afresh it is even, so moving pods helps.
         if any(finding.code == "drift" for finding in worst.findings):
             return commands.of_workload("rebalance", worst.workload)
         return "" if self.workloads else commands.of_workload("audit", worst.workload)

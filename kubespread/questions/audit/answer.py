@@ -56,7 +56,7 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
     work, now = _Auditing.build(question, scene), scene.edited_snapshot
     selected = work.selected
     reported = {group.name for group in work.groups}
-    # Pods without a controller share a row with those of the same labels.
+    # Pods without a controller share a row if they share their labels.
     if missing := [name for name in work.named if name.kind != "Pod" and name not in reported]:
         raise UsageError(*map(nothing_to_say, missing))
     if not work.groups:
@@ -115,7 +115,7 @@ class _Auditing:
         return replace(row, budgets=self._protecting(standing.template)), outlook.made_room
 
     def _protecting(self, template: Pod | None) -> tuple[str, ...] | None:
-        """The names of the budgets that select the workload's pods; None where that is not known."""
+        """Names of the budgets that select the workload's pods; None if unknown."""
         if template is None or not self._world.objects.knows(PodDisruptionBudget):
             return None
         namespace, labels = template.metadata.namespace, template.metadata.labels
@@ -166,7 +166,7 @@ def of_placing(placing: Placing) -> NextPod:
 
 
 def _next_pod(now: World, group: WorkloadGroup) -> NextPod:
-    """The workload scaled up by one while no other pods wait that could take the room."""
+    """Result of scaling the workload up by one, with no other pods waiting that could take the room."""
     world, name = now.fork(), group.name
     world.queue.waiting.clear()
     try:
@@ -176,12 +176,12 @@ def _next_pod(now: World, group: WorkloadGroup) -> NextPod:
     waiting = [waiting for waiting in world.waiting if world.book.owner_of(waiting.pod) in group.owners]
     if waiting:
         return NextPod(False, world.message(waiting[0]))
-    came: list[Pod] = [pod for pod in world.happenings.placed if world.book.owner_of(pod) in group.owners]
-    return NextPod(True, choose=lambda: world.living.nodes.index[came[-1].spec.node_name] if came else None)
+    placed: list[Pod] = [pod for pod in world.happenings.placed if world.book.owner_of(pod) in group.owners]
+    return NextPod(True, choose=lambda: world.living.nodes.index[placed[-1].spec.node_name] if placed else None)
 
 
 class _WorkloadAudit:
-    """One workload."""
+    """Audit of one workload."""
 
     def __init__(self, world: World, standing: Standing, outlook: Outlook, key: str | None) -> None:
         self._world, self._standing, self._outlook, self._key = world, standing, outlook, key
@@ -274,7 +274,7 @@ class _WorkloadAudit:
         if deployment is not None and template is not None and world is not None and scheduled is not None:
             surge, unavailable = limits(deployment)
             is_idle = standing.rollout is None and standing.ready == standing.replicas
-            # Pods that are not ready go first, terminating ones too; those of the new revision may be counted apart.
+            # Unready pods go first, terminating ones too; pods of the new revision may be counted apart.
             is_idle = is_idle and not any(map(is_terminating, world.book))
             if surge and not unavailable and is_idle and TEMPLATE_HASH not in template.spec.counted_keys:
                 evaluation = Applicant(world.living, template, scheduled[1]).placing().evaluation()
@@ -304,7 +304,7 @@ class _WorkloadAudit:
     def _misplacements(
         self, constraints: Sequence[causes.CountedSpread], afresh: causes.PodsToPlace, following: NextPod
     ) -> Iterator[rows.AuditFinding]:
-        """Constraints that do not hold, and pods that are all in one domain."""
+        """Yield findings for constraints that do not hold, and for pods that are all in one domain."""
         for position, spread in enumerate(constraints):
             if spread.state in ("violated", "uneven"):
                 exceeded = causes.ExceededSkew.build(afresh, spread, position)
@@ -328,7 +328,7 @@ class _WorkloadAudit:
     def _missing_own_pods(
         self, constraints: Sequence[causes.CountedSpread], template: Pod
     ) -> Iterator[rows.AuditFinding]:
-        """Constraints of several pods that count none of them, and others not on purpose."""
+        """Yield findings for constraints that miss the workload's pods, unless they count others on purpose."""
         written, namespace = template.spec.topology_spread_constraints, template.metadata.namespace
         own = [spread for spread in constraints if spread.counted.constraint.source == "pod"]
         counts_own = any(spread.counted.constraint.self_match for spread in own)

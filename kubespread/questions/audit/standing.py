@@ -372,7 +372,7 @@ def make_finding(
 
 
 def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
-    """Say why fewer pods are ready on nodes than desired."""
+    """Yield findings for desired pods that are not ready on nodes."""
     rollout, group, pods = standing.rollout, standing.group, standing.replicas
     if rollout is not None and rollout.state == "stuck":
         reasons = reasons_in(rollout.message or "").removesuffix(".")

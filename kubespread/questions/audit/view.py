@@ -77,7 +77,7 @@ def _columns(report: audits.AuditReport) -> Sequence[Column[audits.AuditedWorklo
 
 
 def _legend(report: audits.AuditReport) -> str:
-    """Order in which domains are counted that are not zones."""
+    """Order of the domains in each row's counts; empty for zones, or for many domains."""
     if report.topology_key == ZONE or not report.workloads or len(report.workloads[0].domains) > _MAX_VALUES:
         return ""
     values = "/".join(domain.value or EMPTY for domain in report.workloads[0].domains)
@@ -85,7 +85,7 @@ def _legend(report: audits.AuditReport) -> str:
 
 
 def _parts(report: audits.AuditReport, look: Look) -> Iterator[Sheet[Any] | Sentence]:
-    """Show in full every workload, and every placing that was tried to find a cause."""
+    """Show every workload; in full also rollouts, findings and the trials behind them."""
     columns = _columns(report)
     yield Sheet(
         title="",

@@ -150,9 +150,7 @@ def stranded_amounts(
 
 
 def _cause(resource: str, obstacle: NodeObstacle) -> tuple[StrandedBy, str]:
-    """The reason on a node: of several short resources, the first other than this one; where this one is short itself,
-    no other need be.
-    """
+    """Cause and detail of an obstacle for ``resource``: a remainder if it is short itself, else the first short one."""
     if obstacle.cause != "resource":
         return obstacle.cause, obstacle.detail
     if resource in obstacle.resources:
@@ -190,7 +188,7 @@ def _each_by_itself(cluster: Cluster, plugins: Framework, pod: Pod) -> Counts | 
 
 
 def _tolerable(cluster: Cluster, pod: Pod, *, compares: bool) -> Iterator[int]:
-    """Nodes that only taints close which pods may tolerate. ``compares``: as of `kube.taint.tolerates`."""
+    """Yield nodes closed only by taints that pods may tolerate. ``compares``: as of `kube.taint.tolerates`."""
     for node, obj in enumerate(cluster.nodes.objects):
         taints = untolerated(obj.spec.taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
         if taints and not any(map(is_state_taint, taints)) and not _is_not_ready(obj):
@@ -333,12 +331,12 @@ def _faults(request: ResourceList, resources: set[str]) -> list[tuple[str, str]]
     limits: ResourceList = {name: amount for name, amount in request.items() if not allows_overcommit(name)}
     for fault in resource_faults(ResourceRequirements(requests=request, limits=limits), "resources"):
         name = next((name for name in request if fault.path.endswith(f"[{name}]")), next(iter(request)))
-        hint = did_you_mean(_resource_meant(name, resources)) if name not in resources else ""
+        hint = did_you_mean(_similar_resource(name, resources)) if name not in resources else ""
         faults.setdefault(name, f"{fault.message}{hint}")
     return [(name, faults[name]) for name in request if name in faults]
 
 
-def _resource_meant(name: str, resources: set[str]) -> str:
+def _similar_resource(name: str, resources: set[str]) -> str:
     """The resource with this name after its domain, or one spelled like it."""
     behind = sorted(full for full in resources if short_key(full) == name)
     return behind[0] if behind else near_miss(name, resources)
@@ -351,7 +349,7 @@ class _Totals(Struct, frozen=True):
     names: Sequence[str]
 
     def build(self, nodes: Mask) -> tuple[ResourceAmounts, ...]:
-        """Added up over some nodes."""
+        """Totals over some nodes."""
         columns = (allocatable, usage, free)
         return tuple(
             _amounts(name, *(int(column(self.cluster, name)[nodes].sum()) for column in columns)) for name in self.names
@@ -383,7 +381,7 @@ def _amounts(name: str, total: int, requested: int, unused: int) -> ResourceAmou
 def _resources(
     totals: _Totals, full: Cluster, held_off: Mapping[int, NodeObstacle], tolerable: Container[int]
 ) -> Iterator[ResourceCapacity]:
-    """``held_off`` are nodes that have something free once the cluster is ``full``, which no pod can use."""
+    """``held_off`` are nodes with free amounts that no pod can use once the cluster is ``full``."""
     everywhere = np.ones(len(full), dtype=np.bool_)
     off = np.zeros(len(full), dtype=np.bool_)
     off[list(held_off)] = True

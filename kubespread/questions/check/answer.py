@@ -102,7 +102,7 @@ def _bar(fail_on: Severity | str) -> Severity:
 
 
 def _with_commands(finding: CheckFinding, snapshot: Snapshot) -> CheckFinding:
-    """The finding with the kubectl commands that fix it: a manifest is edited instead."""
+    """Add the kubectl commands that fix a finding in the cluster; a manifest is edited instead."""
     remedy = finding.remedy
     if finding.file is not None or not isinstance(finding.subject, WorkloadName):
         return finding
@@ -130,7 +130,7 @@ class CheckResult(Struct):
 
 
 class Checking:
-    """The rules, ready to check one workload, by its number, in the company of the others."""
+    """Check of one workload, by its number, in the company of the others."""
 
     def __init__(self, gathered: Subjects, rules: Sequence[AnyRule]) -> None:
         self.gathered, self._rules = gathered, rules
@@ -300,7 +300,7 @@ def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial 
 
 
 def _remedy_key(finding: RuleFinding) -> tuple[object, ...]:
-    """A remedy, whatever its outcome and whichever constraint it is for."""
+    """Identity of a remedy, which several findings may share."""
     return finding.remedy.text, finding.remedy.settings, finding.remedy.edits
 
 

@@ -190,9 +190,7 @@ class Gatherer:
                 self.gathered.refused.append(_refusal(error, _file(source), source.file))
 
     def _candidates(self, read: Sources) -> Iterator[tuple[Source, Candidate]]:
-        """The workloads that are not refused, each with the pod that is made where none is there: all replicas are
-        placed anew.
-        """
+        """Yield workloads that are not refused, each with its first pod, as all replicas are placed anew."""
         for source in self._sources(read):
             try:
                 candidate = self._make(source)
@@ -219,7 +217,7 @@ class Gatherer:
         return world_of(self._snapshot, self._scheduler, assumed=self.gathered.cluster.assumed)
 
     def _refuse(self, refused: RefusedManifest, source: Source) -> None:
-        """A finding, unless ``source`` is a part of a workload that lacks the rest."""
+        """Record the faults of ``source``; of a part of a workload, only faults that the rest could not mend."""
         part = _part_of(_choose(source)) if isinstance(source, Manifest) else None
         faults = [fault for fault in refused.faults if part is None or part.keeps(fault)]
         if faults:
@@ -359,7 +357,7 @@ class _Part(Struct, frozen=True):
     def keeps(self, fault: Fault) -> bool:
         """True if the fault stays whatever is added to the part."""
         is_mendable = _MENDABLE.search(fault.message) or _DIRECTIVE in fault.field
-        # Of other kinds, only what is copied unchanged into their pods is known.
+        # Of other kinds, only fields that are copied unchanged into their pods are known.
         return not is_mendable and (self.is_of_pods or _CONSTRAINTS in fault.field)
 
 

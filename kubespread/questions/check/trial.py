@@ -393,8 +393,7 @@ _OLD, _NEW = "old", "new"
 
 
 def _rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Scheduled) -> RolloutReport:
-    """The rollout to a template that does not differ in anything that scheduling reads, as with ``kubectl rollout
-    restart``.
+    """Play a rollout to a template that schedules identically, as with ``kubectl rollout restart``.
 
     ``cluster`` holds none of the Deployment's pods: the first replicas are placed there before the rollout begins.
     ``pod`` is its next pod, admitted. Other pods stay where they are: nothing is preempted. Quotas count what they
@@ -434,12 +433,12 @@ def _revision(deployment: Deployment, revision: str) -> Deployment:
 
 
 def _pod_of(pod: Pod, revision: str) -> Pod:
-    """The pod with the hash of ``revision`` for its own."""
+    """The pod, labeled with ``revision`` as its template's hash."""
     return relabel(pod, {**pod.metadata.labels, TEMPLATE_HASH: revision})
 
 
 def _making_none(name: WorkloadName, _objects: ClusterObjects) -> PodCopy:
-    raise AssertionError(f"{name} has its template")  # a ReplicaSet made here has what its Deployment gives it
+    raise AssertionError(f"{name} has its template")  # ReplicaSets created here have their Deployment's template
 
 
 _FEW = 4

@@ -129,7 +129,7 @@ def _fix(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene
         advice=changes,
         notes=judged.notes,
         not_modelled=report.not_modelled if stuck is None else (*report.not_modelled, *Explain.never_modelled),
-        # After the search: what each part assumes of the cluster is a gap.
+        # After the search, as each part of it may assume something of the cluster.
         gaps=gaps_of(candidate, cluster),
     )
 

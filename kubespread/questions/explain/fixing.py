@@ -131,7 +131,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, edits: Questio
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError:
-        # Without a judgment nothing suggests what to change.
+        # Without a judgment, no change suggests itself.
         return with_notes(Fix(workload))
     if created.copies == 0:
         nodes = int(evaluation.feasible.sum()) if evaluation.error is None else 0
@@ -206,9 +206,6 @@ def _remove_own(world: World, own: PodKey) -> Cluster:
     if position is not None:
         cluster = cluster.apply(ClusterChange(removed_pods=[(stored, position)]))
     return cluster
-
-
-# What has to change for all replicas of a workload to find a node: each change is made, and all are placed again.
 
 
 class PlacedReplicas(Struct, frozen=True):
@@ -291,8 +288,8 @@ def _of_replicas(
     """Judge all replicas, running ones included; if all run, and the next pod would not fit, judge that pod."""
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
     (demand,) = posed.demands
-    as_it_is = replicas.place(posed)
-    placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
+    unchanged = replicas.place(posed)
+    placed, outcome, replicas.victims = unchanged.count, unchanged.outcome, unchanged.victims
     goal: PlayedGoal = replicas
     desired, started = replicas.replicas, placed or demand.change.played is not None
     started_now = bool(outcome.choices) or demand.change.played is not None

@@ -150,7 +150,7 @@ def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = False) -
                 f"{letter(position)}: {node.constraints[position].reason or ''}"
                 for position in failed_constraints(report, node)
             )
-        elif numbers and rejection.details and not _is_said(rejection):
+        elif numbers and rejection.details and not _repeats_reasons(rejection):
             details = "; ".join(detail.short for detail in rejection.details)
             reasons.append(f"{'; '.join(rejection.reasons)} ({details})")
         else:
@@ -175,7 +175,7 @@ def short_reasons(report: ExplainReport, node: NodeReport, *, numbers: bool) -> 
     return tuple(reasons or ([] if node.feasible else short_names(node.verdict.reasons)))
 
 
-def _is_said(rejection: Rejection) -> bool:
+def _repeats_reasons(rejection: Rejection) -> bool:
     """True if the details only repeat the reasons."""
     return [detail.short for detail in rejection.details] == short_names(rejection.reasons)
 

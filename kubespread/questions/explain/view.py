@@ -1,4 +1,4 @@
-"""An explanation: the constraints on top, one row per node, the verdict at the bottom."""
+"""An explanation: the verdict and its reasons, the constraints, then one row per node."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ class _Drawing(Struct, frozen=True, dict=True):
                 start = self._label(label if not place else "")
                 room = inner - self.label_width - self._beside_name - width_of(name)
                 gap = " " * (GAP + max(0, room))
-                # What takes no pods is gray; what it holds keeps its color.
+                # The name of a closed node is gray; its figures keep their color.
                 line = [
                     *start,
                     Cell(cut_end(name, inner), Tone.FAINT if is_closed(node.closed) else Tone.PLAIN),

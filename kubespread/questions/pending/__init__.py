@@ -143,7 +143,7 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
         yield from why_waiting(scaled)
 
     def sentences(self) -> Iterator[str]:
-        """Say how many are stuck, and how many of them changes free; then who waits for them."""
+        """Yield the numbers of pending pods and of freed ones, then preempted pods and pods that are not created."""
         if self.groups:
             yield from self.scaling_lines
             yield self._headline

@@ -204,8 +204,8 @@ def _of_resource(resource: str, others: Sequence[bars.BarringReason], evaluation
     )
     available, request = free(evaluation.cluster, resource), requests_of(evaluation.pod)[0].get(resource, 0)
     needs = shorten(canonical(resource, request), up=True)
-    hole = shorten(canonical(resource, int((available[is_open] if is_open.any() else available).max())))
-    sentence = f"needs {needs} {resource} on one node; most free on one: {hole}"
+    most_free = shorten(canonical(resource, int((available[is_open] if is_open.any() else available).max())))
+    sentence = f"needs {needs} {resource} on one node; most free on one: {most_free}"
     elsewhere = ~is_open & (available >= request)
     if not is_open.any() or not elsewhere.any():
         return sentence
@@ -250,13 +250,13 @@ class _Stuck(Struct, frozen=True):
 
 def answer(question: Pending, scene: Scene) -> PendingReport:
     """Group the pending pods by cause, and look for the changes that free them."""
-    whose = question.selection_in(scene.snapshot)
+    selection = question.selection_in(scene.snapshot)
     now, world = scene.edited_snapshot, scene.world
-    is_asked = whose.filter_in(world)
-    under_way = judged_as_it_stands(world, is_asked)
-    groups = _groups(scene, is_asked, Commands(scene.snapshot, scene.scheduler, question))
+    is_selected = selection.filter_in(world)
+    under_way = judged_as_it_stands(world, is_selected)
+    groups = _groups(scene, is_selected, Commands(scene.snapshot, scene.scheduler, question))
     if not groups:
-        whose.check_any(world, now)
+        selection.check_any(world, now)
     scaled, after = None, world
     if scene.grow is not None and world.waiting:
         after = world.fork()
@@ -264,26 +264,26 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     return PendingReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        **whose.as_reported(world),
+        **selection.as_reported(world),
         preemption=question.preemption,
         nodes=len(world.living.nodes.objects),
         pods=len(scene.snapshot.pods),
         pending=sum(len(group.pods) for group in groups),
         groups=tuple(groups),
-        not_made=tuple(_not_made(world, groups, is_asked)),
+        not_made=tuple(_not_made(world, groups, is_selected)),
         autoscaling=scaled,
-        still_pending=() if scaled is None else tuple(_waiting_in(after, is_asked)),
+        still_pending=() if scaled is None else tuple(_waiting_in(after, is_selected)),
         gaps=scene.gaps(world.assumed),
         not_modelled=Pending.never_modelled,
         notes=(*scene.notes, *under_way),
     )
 
 
-def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Commands) -> list[StuckGroup]:
+def _groups(scene: Scene, is_selected: Callable[[WorkloadName], bool], commands: Commands) -> list[StuckGroup]:
     """Groups, the largest first. After each cause, progress reports the number of pods that were judged."""
     world = scene.world
     by_workload: dict[WorkloadName, list[AlikePods]] = {}
-    for kind in _kinds(world, is_asked):
+    for kind in _kinds(world, is_selected):
         by_workload.setdefault(workload_of(world, kind.waiting[0].pod), []).append(kind)
     by_cause: dict[tuple[str, str], list[_Stuck]] = {}
     for kinds in by_workload.values():
@@ -298,16 +298,16 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
     return sorted(groups, key=lambda group: (-len(group.pods), group.cause == "fits", group.why))
 
 
-def _waiting_in(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[NamespacedName]:
+def _waiting_in(world: World, is_selected: Callable[[WorkloadName], bool]) -> Iterator[NamespacedName]:
     waiting = (waiting.pod for waiting in world.waiting)
-    return (full_name(pod) for pod in waiting if is_asked(workload_of(world, pod)))
+    return (full_name(pod) for pod in waiting if is_selected(workload_of(world, pod)))
 
 
 def _not_made(
-    world: World, groups: Iterable[StuckGroup], is_asked: Callable[[WorkloadName], bool]
+    world: World, groups: Iterable[StuckGroup], is_selected: Callable[[WorkloadName], bool]
 ) -> Iterator[UnmadePods]:
     """Yield pods that the API server will refuse once controllers make them, and other missing pods of ``groups``."""
-    missing = [row for row in unmade_pods(world, list(unmade(world))) if is_asked(row.workload)]
+    missing = [row for row in unmade_pods(world, list(unmade(world))) if is_selected(row.workload)]
     if not missing:
         return
     after, stuck = world.fork(), {workload for group in groups for workload in group.workloads}
@@ -316,10 +316,10 @@ def _not_made(
     yield from (refused.get(row.workload, row) for row in missing if row.workload in refused.keys() | stuck)
 
 
-def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[AlikePods]:
+def _kinds(world: World, is_selected: Callable[[WorkloadName], bool]) -> list[AlikePods]:
     """The selected waiting pods, in kube-scheduler's order; pods with gates come last."""
     ordered = {key_of(waiting.pod): waiting for waiting in (*world.queue.in_order(), *world.waiting)}
-    return AlikePods.kinds(waiting for waiting in ordered.values() if is_asked(workload_of(world, waiting.pod)))
+    return AlikePods.kinds(waiting for waiting in ordered.values() if is_selected(workload_of(world, waiting.pod)))
 
 
 def _stuck_together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck]:
@@ -401,7 +401,7 @@ class _Freeing(Struct, dict=True):
             evaluation, self.version, several, fitting, None if fitting else several, edits, goal.rivals
         )
         trials = Attempts.build(goal, stuck_there, max(0, most_trials(stuck_there) - self._tried) // 2)
-        # The cheapest change that frees all of them, else the cheapest of those that free most of them.
+        # The cheapest change that frees all of them, else the cheapest that frees most of them.
         best = least_change(stuck_there, trials, FAMILIES, _OF_A_FAMILY) or trials.most_helpful()
         self._tried += trials.count
         free = goal.freed_pods(best.change) if best is not None else frozenset()

@@ -106,7 +106,7 @@ def _metrics(report: PendingReport) -> Iterator[Metric]:
     for row in report.not_made:
         unmade[row.workload] += row.count
     yield "cluster_pods", "Pods of the cluster.", [({}, report.pods)]
-    # Not what is lacking in words: these have numbers in them, and each would be a series of its own.
+    # Causes without their sentences: these have numbers in them, and each would be a series of its own.
     yield (
         "pending_pods",
         "Pods without a node, by what they wait for.",

@@ -189,7 +189,7 @@ class Playing(Struct, frozen=True):
             raise UsageError(*faults)
 
     def _check(self, step: Step, *, brings_nodes: bool, applies: bool) -> None:
-        """A step before which others bring nodes, or apply manifests, or not."""
+        """Check one step, less strictly if earlier ones bring nodes or apply manifests."""
         check()
         action, nodes = step.action, self.world.living.nodes.objects
         if isinstance(action, AddNode) and not brings_nodes:
@@ -223,7 +223,7 @@ class Playing(Struct, frozen=True):
         stuck = frozenset(self._resolve_names(self.scenario.stuck))
         world.surroundings = replace(world.surroundings, stuck=stuck)
         before = world.cluster
-        # The steps happen in the world itself; what they are compared with is a fork.
+        # The steps happen in the world itself, and are compared with a fork.
         baseline = Baseline.settle(world, self.grow)
         trial = Trial(replace(baseline, world=world.fork()), world)
         start = Difference(trial.baseline, world, (baseline.happenings,))

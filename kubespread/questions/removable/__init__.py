@@ -148,7 +148,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     together: Together
 
     def judge(self) -> Judgment:
-        # Of the nodes that were not asked, any may go.
+        # Any of the untried nodes may go.
         if any(row.alone for row in self.rows) or self.unfinished is not None:
             return "yes"
         return "unknown" if any(row.verdict == "unknown" for row in self.rows) else "no"

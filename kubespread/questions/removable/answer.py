@@ -191,14 +191,14 @@ class _Removing:
         """
         group = _Group(self.baseline.trial())
         most, start, misses = len(names), 0, 0
-        asks, since = Asks(group.trial.world, names, self._flags), 0
+        requests, since = NodeRequests(group.trial.world, names, self._flags), 0
         while start < len(names) and misses < _IN_A_ROW and not scene.budget.is_over:
-            size = max(1, min(asks.likely(start - since, _SHARE), most))
+            size = max(1, min(requests.likely(start - since, _SHARE), most))
             batch = names[start : start + size]
             stays = next(
                 (f"the last node of {domain}" for domain in self._domains.losses(group.trial.world, batch)), ""
             )
-            stays = stays or asks.short(start - since, size)
+            stays = stays or requests.short(start - since, size)
             if not stays:
                 tried = None
                 with scene.budget.deadline():
@@ -208,7 +208,7 @@ class _Removing:
                 stays = tried
             if not stays:
                 start, most, misses = start + size, 2 * size, 0
-                asks, since = Asks(group.trial.world, names[start:], self._flags), start
+                requests, since = NodeRequests(group.trial.world, names[start:], self._flags), start
             elif size == 1:
                 group.stays[batch[0]] = stays
                 start, misses = start + 1, misses + 1
@@ -300,7 +300,7 @@ def _by_hard_key(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
     return by_key
 
 
-class Asks:
+class NodeRequests:
     """Requests on a world's nodes, in their order of removal; the world is not changed."""
 
     def __init__(self, world: World, names: Sequence[str], flags: DrainFlags) -> None:
@@ -312,11 +312,11 @@ class Asks:
             requested: Counter[str] = Counter()
             for pod in drain_plan(world, name, flags).evict:
                 owner = world.book.owner_of(pod)
-                # Only what is made again needs room.
+                # Only pods that are created again need room.
                 if is_active(pod) and owner is not None and world.makes_others(owner):
                     requested.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
             requests.append(requested)
-        # Nodes may have more of other resources than they report, and profiles may ignore those.
+        # Nodes may have more of other resources than they report, and profiles may ignore them.
         resources = [name for name in (*BASIC_RESOURCES, PODS) if any(request[name] > 0 for request in requests)]
         self._requests: Mapping[str, Counts] = {
             resource: np.array([wrap(request[resource]) for request in requests], dtype=np.int64)

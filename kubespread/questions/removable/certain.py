@@ -58,7 +58,7 @@ class Certain:
         lowest = world.cluster.kinds.lowest_priority
         self._may_preempt = any(priority_of(waiting.pod) > lowest for waiting in world.waiting)
         """True if a waiting pod could preempt others once something changes."""
-        # Read before their first use: they are kept current from then on.
+        # Read before their first use: they stay current from then on.
         self._allowed = {
             (budget.metadata.namespace, budget.metadata.name): budget.status.disruptions_allowed
             for budget in world.budgets.current(world.time)
@@ -148,7 +148,7 @@ class Certain:
         """A lower bound on the other nodes that fit the pod once it has left its own, which is cordoned."""
         if not mover.hard:
             return int(np.count_nonzero(mover.fits)) - int(mover.fits[node])
-        # These alone determine which nodes they count, and what a pod on one of them changes.
+        # These alone determine which nodes the constraints count, and the effect of a pod on one of them.
         alike = tuple(
             (int(constraint.column.codes[node]), bool(constraint.eligible[node]), bool(constraint.counts_on[node]))
             for constraint in mover.hard
@@ -194,8 +194,8 @@ OBSTACLES: Mapping[Cause, tuple[Literal["warning", "notice"], str]] = {
     "doNotDisrupt": ("notice", f"not removed by Karpenter, for {DO_NOT_DISRUPT}: true"),
 }
 """Severity of each cause for a cluster, and the words after a number of nodes."""
-_ASKING = DrainFlags(delete_emptydir_data=False)
-"""kubectl drain as it has to be typed: it refuses to delete data in emptyDir, and pods without a controller."""
+_USUAL_FLAGS = DrainFlags(delete_emptydir_data=False)
+"""Flags with which kubectl drain refuses to delete data in emptyDir volumes, and pods without a controller."""
 
 
 class KeptNode(Struct, frozen=True):
@@ -213,7 +213,7 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
         name = node.metadata.name
         pods = {full_name(pod): pod for pod in world.book.pods_on(name) if workload(pod) is not None}
         refused: dict[Cause, list[NamespacedName]] = {}
-        for trouble in refusals(drain_plan(world, name, _ASKING)):
+        for trouble in refusals(drain_plan(world, name, _USUAL_FLAGS)):
             if trouble.subject in pods:
                 refused.setdefault(trouble.kind, []).append(trouble.subject)
         refused["blocked"] = [full_name(pod) for pod in refused_pods(world, workload, name)]

@@ -106,7 +106,7 @@ def _parts(report: RemovableReport) -> Iterator[Sheet[NodeRemoval] | Sentence]:
     )
     for text, nodes in sorted(reasons.items(), key=lambda reason: -len(reason[1])):
         yield fold(f"{some_of(nodes, _MAX_NAMED)}: {text}", indent="")
-    # Those that go together, in their order, then those that cannot go.
+    # Nodes that go together, in their order, then nodes that cannot go, then the others.
     rows = sorted(report.rows, key=lambda row: (row.place is None, row.place or 0, row.alone))
     yield Sheet(title="", columns=_NODE, rows=rows, tone=_tone, noun="node")
 

@@ -87,13 +87,13 @@ class _TightBudget(Struct, frozen=True):
     """Nodes where they run."""
     workloads: tuple[WorkloadName, ...]
     message: str
-    """The API server's."""
+    """API server's message for the first refused eviction."""
     is_for_good: bool
     """True if it lets none go either when all the pods it expects are healthy."""
 
 
 def _tight_budgets(world: World, workload: WorkloadOf) -> Iterator[_TightBudget]:
-    """By namespace and name; a budget that protects no pod on a node holds nothing."""
+    """Yield them by namespace and name; a budget without a pod on a node blocks nothing."""
     protected: dict[NamespacedName, list[tuple[Pod, WorkloadName]]] = {}
     for pod in world.book:
         if pod.spec.node_name and (name := workload(pod)) is not None:
@@ -225,7 +225,7 @@ class _Asking(Inquiry):
             yield domain
 
     def _waiting(self, report: PendingReport, pods: Mapping[NamespacedName, Pod]) -> Iterator[ReportLine]:
-        """A line for each cause that pods wait for; none is missing that an autoscaler adds a node for."""
+        """Yield a line for each cause that pods wait for; a pod is not missing if an autoscaler adds its node."""
         scaled = list(report.scaling_lines)
         for group in report.groups:
             is_left = report.autoscaling is None or not set(group.pods).isdisjoint(report.still_pending)
@@ -315,7 +315,7 @@ class _Asking(Inquiry):
             )
 
     def _not_lost(self, chosen: Mapping[str, Sized], domains: Mapping[str, Sized]) -> Iterator[str]:
-        """A note where only the ``chosen`` ones were lost of all ``domains`` of a key."""
+        """Yield a note if only the ``chosen`` ones of all ``domains`` of a key were lost."""
         fewer = {key: names for key, names in chosen.items() if len(names) < len(domains[key])}
         if fewer:
             of = {key: count_of(len(domains[key]), domain_noun(key)) for key in fewer}
@@ -417,7 +417,7 @@ def _domains(scene: Scene, key: str) -> set[str]:
 
 
 def _standing(scene: Scene, key: str) -> dict[str, list[str]]:
-    """The nodes that answer, by their domain of ``key``."""
+    """Nodes that are not silent, by their domain of ``key``."""
     nodes_of: dict[str, list[str]] = {}
     for node in scene.edited_snapshot.nodes:
         if key in node.metadata.labels and not is_silent(node):

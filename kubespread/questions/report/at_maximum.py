@@ -55,11 +55,11 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
         return sum(count for name, count in self.beyond.items() if name not in self.lacking)
 
 
-def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[tuple[WorkloadName, str, int]]:
+def growing(world: World, is_selected: Callable[[WorkloadName], bool]) -> Iterator[tuple[WorkloadName, str, int]]:
     """Yield workloads with an autoscaler that may set more replicas than they have, by name."""
     objects = world.workloads.objects
     for name in sorted({autoscaler.workload for autoscaler in autoscalers(objects)}):
-        if is_asked(name) and exists(world, name):
+        if is_selected(name) and exists(world, name):
             most = max(autoscalers_of(name, objects), key=lambda autoscaler: autoscaler.most)
             # At 0 it does nothing.
             if 0 < desired_replicas(world, name) < most.most:
@@ -72,7 +72,7 @@ def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int
     world = trial.world
     has_growth = baseline.grow is not None
     most_more, desired = _most_more(world, scaled, has_growth=has_growth), dict[WorkloadName, int]()
-    # How many pods quotas allow is known of those that are made.
+    # The number of pods that quotas allow is known only once they are created.
     counted = {quota.metadata.namespace for quota in world.workloads.objects.get(ResourceQuota)}
     for name, _, most in scaled:
         desired[name] = most

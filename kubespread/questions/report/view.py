@@ -18,7 +18,6 @@ _INSIDE = HANGING + 7
 
 
 def view(report: Scorecard) -> View:
-    """Lines first: they are the answer."""
     lines = Sheet(
         title="Lines",
         columns=columns_of(ReportLine, "level", "area", "text", "extent", "since", "remedy", "command", "whom"),

@@ -110,7 +110,7 @@ class Demands(Struct, frozen=True):
         """
         cluster = self.cluster
         pending = [demand for demand in self.demands if demand.change.played is None]
-        # Pods of one framework share what its plugins prepare.
+        # Pods of one framework share the state that its plugins prepare.
         frameworks = {id(demand.profile): framework(demand.profile) for demand in pending}
         gangs = [demand.gang for demand in pending]
         entries = [

@@ -60,19 +60,19 @@ def _what_if_gang(option: WhatIf, candidate: Candidate, growth: Growth, cluster:
 
     Raises UsageError where the workload's replicas are not placed, or not a multiple of the gang.
     """
-    whose = candidate.pod.metadata.name if candidate.workload is None else str(candidate.workload.name)
+    name = candidate.pod.metadata.name if candidate.workload is None else str(candidate.workload.name)
     running = len(growth.present)
     if growth.is_rollout:
-        raise UsageError(f"{whose} runs with another template: a rollout is no gang; --from-scratch places it anew")
+        raise UsageError(f"{name} runs with another template: a rollout is no gang; --from-scratch places it anew")
     if growth.surplus:
         raise UsageError(
-            f"{whose} runs {count_of(running, 'replica')}, more than are asked for as a gang; "
+            f"{name} runs {count_of(running, 'replica')}, more than are asked for as a gang; "
             "--from-scratch places it anew"
         )
     is_only_one = growth.further is not None and growth.further + running == option.size
     if not is_only_one and running % option.size:
         raise UsageError(
-            f"{whose} runs {count_of(running, 'replica')}, no multiple of the gang of {option.size}; "
+            f"{name} runs {count_of(running, 'replica')}, no multiple of the gang of {option.size}; "
             "--from-scratch places it anew"
         )
     members = growth.present if is_only_one else ()

@@ -344,7 +344,7 @@ class WhatIfGangs(_Gang):
 
     @property
     def _as_it_stands(self) -> Gang:
-        """Replicas that run are members of the first."""
+        """The gang to place next; running replicas are members of the first."""
         return replace(self.gang, scheduled=0, domain=None) if self._placed else self.gang
 
     def _next_gang(self) -> Sequence[Entry]:
@@ -428,12 +428,12 @@ def _requested_gangs(gang: Gang, entries: Sequence[Entry]) -> int | None:
 
 
 def _whole(gang: Gang, placed: Sequence[GangAttempt]) -> int:
-    """A PodGroup is one gang, however often its pods were tried."""
+    """Number of placed gangs; a PodGroup is one, however often its pods were tried."""
     return min(1, len(placed)) if gang.pod_group is not None else len(placed)
 
 
 def _members(gang: Gang, entries: Sequence[Entry], stuck: GangAttempt | None) -> int:
-    """Members to place, of several gangs in one; 0 for as many as fit."""
+    """Number of members to place, of several gangs in one; 0 for as many as fit."""
     if stuck is not None:
         return sum(outcome.count or 0 for outcome in stuck.outcomes)
     if gang.pod_group is not None:

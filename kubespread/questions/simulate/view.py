@@ -284,7 +284,7 @@ def _count_text(nodes: Sequence[NodeReplicas]) -> str:
 
 
 def domains_of(report: SimulateReport, key: str) -> Sequence[DomainChange]:
-    """The domains of ``key``: of the first constraint over it that counts the replicas, else of these themselves."""
+    """The domains of ``key``, as counted by the first constraint over it that matches the replicas, else by these."""
     for changes, constraint in zip(report.distribution, report.constraints, strict=True):
         if constraint.topology_key == key and constraint.self_match:
             return changes
@@ -385,7 +385,7 @@ def _cause(report: SimulateReport) -> str:
 
 
 def _totals_line(reports: Sequence[SimulateReport]) -> str:
-    """The totals, after the word of a no where any of them is one."""
+    """The totals, after the word for a no if any verdict is one."""
     return f"{next((report.word for report in reports if report.word), '')}{totals(reports)}"
 
 
@@ -395,7 +395,7 @@ def _totals(reports: Sequence[SimulateReport]) -> Line:
 
 
 def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
-    """The account of all workloads together, None where none was requested or nothing waited."""
+    """The autoscaler's account of all workloads together; None without an autoscaler, or if nothing waited."""
     return next((report.autoscaling for report in reports if report.autoscaling is not None), None)
 
 
@@ -501,10 +501,10 @@ def _placed_replicas(reports: Sequence[SimulateReport]) -> Iterator[_PlacedRepli
 
 
 def _constraint_bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:
-    whose = "" if is_one else f"{report.pod.namespace}/{report.subject} "
+    prefix = "" if is_one else f"{report.pod.namespace}/{report.subject} "
     for place, constraint in enumerate(report.constraints):
         bars = placed_bars(constraint, place, report.distribution[place], report.skew[place])
-        yield Bars(f"{whose}{bars.title}", bars.bars)
+        yield Bars(f"{prefix}{bars.title}", bars.bars)
 
 
 def _node_facts(reports: Sequence[SimulateReport]) -> NodeFacts:

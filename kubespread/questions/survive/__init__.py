@@ -259,5 +259,5 @@ class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
             return ""
         verbs = ("fail", "delete-node") if report.nodes_deleted else ("fail",)
         words = [option_of(f"{verb} {worst.topology_key}={value}") for verb in verbs for value in worst.values]
-        # A plan begins with the settled cluster too; one that is only edited lacks what controllers have yet to make.
+        # A plan begins with the settled cluster too; an edited one lacks pods that controllers have yet to create.
         return commands.of_nodes("plan", *words)

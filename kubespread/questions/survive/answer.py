@@ -101,7 +101,7 @@ def _usual_keys(world: World) -> list[str]:
 
 
 def _pairs(domains: Sequence[_Domain]) -> Iterator[_Domain]:
-    """Each two domains of a key as one. Raises UsageError for more of them than anyone waits for."""
+    """Each two domains of a key as one. Raises UsageError for too many pairs, or none."""
     number = len(domains) * (len(domains) - 1) // 2
     if domains and not 0 < number <= _MOST_PAIRS:
         key = domains[0].key

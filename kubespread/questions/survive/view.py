@@ -1,4 +1,4 @@
-"""Losses: one row per domain, the worst first where there are many, and the workloads that stay degraded."""
+"""Losses: one row per domain, the worst first, and the workloads that stay degraded."""
 
 from __future__ import annotations
 

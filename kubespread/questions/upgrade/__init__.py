@@ -77,7 +77,7 @@ class Upgrade(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
             return commands.same(*shlex.split(remedy.options))
         first = report.steps[0]
         nodes = first.name.removeprefix("replace ").split(", ")
-        # Later batches are kept in a cluster that no other question can be asked about.
+        # No other question can start from the cluster of a later batch.
         if first.is_done or " more" in nodes[-1]:
             return ""
         return commands.of_nodes("removable", *map(shlex.quote, nodes))

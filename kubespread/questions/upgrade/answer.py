@@ -73,7 +73,7 @@ def _nodes_of(question: Upgrade, world: World) -> list[Node]:
 
 
 def _play(question: Upgrade, trial: Trial, start: Outcome) -> PlanReport:
-    """A step a batch, up to the first one that is kept."""
+    """Play a step per batch, up to the first that is not done."""
     names = [node.metadata.name for node in _nodes_of(question, trial.world)]
     batches = [names[first : first + question.batch] for first in range(0, len(names), question.batch)]
     pool = UpgradePool(trial.world, names, question.surge, question.drain_flags, question.to)
@@ -117,14 +117,14 @@ class _Passing(Goal):
         return cls(question, scene)
 
     def __call__(self, sizes: Sequence[Change]) -> _Search:
-        """Each changes more than the one before, and is played only where that does not suffice."""
+        """Find the smallest of ``sizes`` that suffices; each changes more than the one before."""
         trials = Attempts(self)
         least = smallest(Ladder.of_sizes(sizes), trials)
         played = tuple(change.what for change in sizes if change.key in trials.tried)
         return _Search(played) if least is None else _Search(played, least.change.what, least.answer.lost_pods)
 
     def ask(self, change: Change) -> Answer | None:
-        # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
+        # Edits come first: pending pods are placed in the edited cluster before the upgrade begins.
         baseline = settled_after(self._as_read, change) if change.edits else self.baseline
         if baseline is None:
             return None
@@ -149,9 +149,7 @@ class _Search(NamedTuple):
 def _with_remedies(
     report: PlanReport, through: _Passing, stopping: Sequence[Pod], scene: Scene, took: float
 ) -> PlanReport:
-    """The report with the options that get the upgrade through, each alone. To get ready for that took ``took``
-    seconds.
-    """
+    """Add the options that get the upgrade through, each alone; preparing a trial took ``took`` seconds."""
     world, edits = through.baseline.world, scene.snapshot.edits
     nodes = world.living.nodes.objects
     decided = QuestionEdits(edits).decisions(nodes, Pod())
@@ -252,7 +250,7 @@ class UpgradePool:
     """
 
     def __init__(self, world: World, nodes: Sequence[str], surge: int, flags: DrainFlags, to: str = "") -> None:
-        """Raises UsageError and ManifestError for a ``to`` that says nothing."""
+        """Raises UsageError and ManifestError for an invalid ``to``."""
         living = world.living.nodes
         self.nodes, self.replaces = nodes, dict[str, str]()
         self._surge, self._flags, self._to = surge, flags, to

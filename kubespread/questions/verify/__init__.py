@@ -1,4 +1,4 @@
-"""Promises that a cluster keeps or breaks: each is a question that exists."""
+"""Promises that a cluster keeps or breaks, each decided by another question."""
 
 from __future__ import annotations
 

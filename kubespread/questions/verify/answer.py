@@ -78,7 +78,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
 
 
 class _Asking(Inquiry):
-    """The questions that promises about one cluster are: each is asked once for all of its workloads."""
+    """Questions behind the promises about one cluster, each asked once for all of its workloads."""
 
     def __init__(self, scene: Scene, question: Verify, namespace: str) -> None:
         super().__init__(scene)
@@ -264,7 +264,7 @@ def _ready(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _R
 
 
 def _spread(workload: WorkloadName, key: str, most: int, asking: _Asking) -> _Result:
-    """Judge by the skew that the workload's own constraints over ``key`` have; without one, by that of all its pods."""
+    """Judge the worst skew of the workload's own constraints over ``key``; without one, the skew of all its pods."""
     key = asking.full(key)
     row = _audit(key, workload, asking)
     if row is None or not row.placed:
@@ -282,8 +282,8 @@ def _spread(workload: WorkloadName, key: str, most: int, asking: _Asking) -> _Re
 
 
 def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Result:
-    """Judge whether so many replicas find a node, with nobody preempted for them."""
-    replicas, whose = desired_replicas(asking.world, workload), ""
+    """Judge whether so many replicas find a node without preempting others."""
+    replicas, note = desired_replicas(asking.world, workload), ""
     if promised == HPA_MAX:
         objects = asking.world.workloads.objects
         for gap in objects.gap(HorizontalPodAutoscaler, "how many replicas it may get is not known"):
@@ -291,7 +291,7 @@ def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Re
             return _Result("unknown", gap)
         autoscalers = autoscalers_of(workload, objects)
         most = ((autoscaler.most, f" as the most of {autoscaler.text}") for autoscaler in autoscalers)
-        replicas, whose = max(most, default=(replicas, ""))
+        replicas, note = max(most, default=(replicas, ""))
     elif isinstance(promised, int):
         replicas = promised
     pods = (Reference(of_pods(workload.kind), workload.name, workload.namespace),)
@@ -300,11 +300,11 @@ def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Re
     if report.gates:
         return _Result("broken", report.answer[0])
     says, why = f"{count_of(report.running, 'replica')} fit", f": {report.stopped}" if report.stopped else ""
-    return _judge(says, report.running - replicas, f"{replicas:,}{whose}", why)
+    return _judge(says, report.running - replicas, f"{replicas:,}{note}", why)
 
 
 def _rollout(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Result:
-    """Judge whether a restart gets done, with so many pods ready all the time."""
+    """Judge whether a restart completes with so many pods ready all the time."""
     step = parse_step(f"rollout {workload.namespace}/{_reference(workload)}", None)
     question = Steps(Scenario((step,), preemption=asking.question.preemption))
     (played,) = asking.answer(question, step.text).steps

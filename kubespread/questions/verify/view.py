@@ -21,7 +21,6 @@ _BESIDE = 5
 
 
 def view(report: VerifyReport) -> View:
-    """The broken ones first: they are the answer."""
     sheet = Sheet(
         title="Promises",
         columns=columns_of(

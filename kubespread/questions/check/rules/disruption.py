@@ -69,7 +69,7 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
         Source: staging/src/k8s.io/kubectl/pkg/drain/drain.go, evictPods
         """
         workload = case.subject.object
-        # Its pods are evicted and made again, and no other workload's controller does that for it.
+        # Only top-level controllers that recreate evicted pods.
         if workload is None or controller_of(workload) is not None or case.subject.name.kind in _NOT_EVICTED:
             return
         if not (case.subject.replicas if case.trial is None else case.trial.placement.count):
@@ -96,7 +96,7 @@ def _protecting(case: Case) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
         written = budget.spec.selector
         if budget.metadata.namespace != case.subject.name.namespace or written is None:
             continue
-        # Of many budgets most are told apart by their labels, before a selector is made of them.
+        # Comparing labels rules out most of many budgets without parsing their selectors.
         if written.match_labels.items() <= labels.items() and (selector := selector_of(budget)).matches(labels):
             yield budget, selector
 

@@ -53,7 +53,7 @@ _REPLACED = {
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
 }
 _EVERYWHERE = frozenset({HOSTNAME, ZONE, REGION, *_REPLACED.values()})
-# What Kubernetes, and the big providers, put on every node by themselves.
+# Labels that Kubernetes, and the big providers, put on every node by themselves.
 _COMMON = _EVERYWHERE.union(*(provider.everywhere for provider in PROVIDERS.values()))
 
 
@@ -79,7 +79,7 @@ class UnknownKey(Rule, code="KS105", name="unknown-key", severity=Severity.WARNI
             if key in _REPLACED:
                 problem, suggestion = f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key]
             else:
-                # What nodes of every cluster have, and what a provider puts there that the key names.
+                # Labels of nodes in every cluster, and labels with the key's own prefix, of a provider.
                 prefix = key.rpartition("/")[0]
                 near = [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
                 problem, suggestion = f"{key} is not a label that nodes commonly have", similar_key(key, near)
@@ -336,7 +336,7 @@ class TooFewDomains(ClusterRule, code="KS204", name="too-few-domains", severity=
             if not eligible or not hard.lacks_domains:
                 continue
             possible = without_nodes(declared.key, eligible, case, trial).values()
-            # Replicas that wait for domains that autoscalers can make are what adds the nodes.
+            # Replicas that wait for a domain make autoscalers add its nodes.
             if len(eligible) + sum(domain.taint is None for domain in possible) >= (constraint.min_domains or 1):
                 continue
             # Those that no pod can go to are no help once taints are honored.
@@ -439,7 +439,7 @@ def _with_only(pod: Pod, positions: Sequence[int]) -> Pod:
 
 
 def _relax(hard: Sequence[Declaration], trial: ReplicaTrial) -> tuple[MendedPod | None, Remedy]:
-    """The least that gives way and places all, the last constraints first."""
+    """The first relaxation of one constraint that places all replicas, trying the last constraint first."""
     wider = [declared.with_fields(maxSkew=declared.constraint.max_skew + 1) for declared in reversed(hard)]
     # minDomains is for hard constraints alone.
     softer = [

@@ -322,7 +322,7 @@ class PendingReplicas(LastRule, code="KS209", name="pending-replicas", severity=
 
 
 def _meant_for(case: Case, trial: ReplicaTrial) -> Sequence[str]:
-    """The groups that make the domains minDomains waits for, where every replica finds a node once they are there."""
+    """Groups that can create the domains minDomains waits for, if every replica then finds a node."""
     possible: dict[str, Possible] = {}
     for declared, hard in case.hard(trial):
         if hard.lacks_domains:
@@ -386,7 +386,7 @@ class AutoscaledBeyond(Rule, code="KS304", name="autoscaled-beyond", severity=Se
 
 
 def _why_fewer(most: TrialResult) -> str:
-    """Quotas refuse a pod before any node is looked for."""
+    """Reason fewer fit: quotas, which refuse a pod before any node is looked for, then kube-scheduler's message."""
     created = most.desired - most.refused
     quota = f"the namespace's quotas allow only {created} of them: {most.refusal}" if most.refused else ""
     fitting = f"{most.count:,} of {says(created, 'replica', 'fit')}: {most.message}" if most.pending else ""
@@ -458,7 +458,7 @@ def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Map
 
 
 def _selected_labels(pod: Pod) -> Mapping[str, Sequence[str]]:
-    """The values of labels that the pod's node selector and affinity name: Karpenter makes the node that is asked."""
+    """Label values that the pod's node selector and affinity name: Karpenter creates nodes to match."""
     selected = {label: [value] for label, value in pod.spec.node_selector.items()}
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
@@ -470,7 +470,7 @@ def _selected_labels(pod: Pod) -> Mapping[str, Sequence[str]]:
 
 
 def _has_room(pool: NodePool, nodes: Nodes) -> bool:
-    """True if the pool grows for pods that wait, and its limits leave something beside the nodes that it has made."""
+    """True if the pool grows for pending pods, and its limits leave something beside its present nodes."""
     own = [
         node.status.capacity or node.status.allocatable
         for node in nodes.objects

@@ -27,7 +27,7 @@ _HASHES = (TEMPLATE_HASH, _REVISION)
 _OWN = "kubespread.dev/own"
 _MOST_OTHERS = 3
 """Most other workloads per constraint that are placed to get numbers."""
-# Everything else is quoted: numbers, what is empty, and the words that YAML takes for booleans.
+# Everything else is quoted: numbers, empty texts, and words that YAML takes for booleans.
 _PLAIN = regex(r"(?!(?:y|yes|n|no|true|false|on|off|null)$)[A-Za-z][-A-Za-z0-9_.]*", re.IGNORECASE)
 
 
@@ -254,7 +254,7 @@ def _shared_selectors(case: Case, declared: Declaration, others: Sequence[Subjec
         return own_counts(trial.placed_behind(before, change)[-1:], constraint)
 
     together, apart = place(keep), place(counting_itself)
-    # Where they are even all the same, or uneven by themselves as well, it is not what they count.
+    # Even together, or uneven apart as well, the other pods are not the cause.
     if skew_of(together) > most >= skew_of(apart):
         message += f": placed after them its own {case.subject.replicas} are {by_domain(together)}"
         if has_hash:
