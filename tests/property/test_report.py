@@ -125,7 +125,7 @@ def test_a_maximum_beyond_all_room_leaves_as_much_as_if_each_pod_were_made(
     for name, _, number in scaled:
         then = trial.advance(partial(scale, name=name, replicas=number))
     lacking = then.pending + then.unmade_counts
-    assert (found.lacking, found.not_made, bool(found.preempted), found.untold) == (
+    assert (found.lacking, found.not_made, bool(found.preempted), found.untried_pods) == (
         lacking,
         then.unmade_counts.total(),
         any(gone.why == PREEMPTED for step in then.happened for gone in step.departures),

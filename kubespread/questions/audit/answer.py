@@ -139,18 +139,18 @@ class NextPod(Struct, frozen=True):
 UNKNOWN = NextPod(None)
 
 
-def with_own_claims(world: World, group: WorkloadGroup, plugins: Framework) -> NextPod:
+def next_pod_with_claims(world: World, group: WorkloadGroup, plugins: Framework) -> NextPod:
     """Result for the next pod of a StatefulSet with a claim per pod: the first pending one, else one more."""
     if not group.waiting:
         return _next_pod(world, group)
     first = min(group.waiting, key=lambda pod: ordinal_of(pod, group.name.name) or 0)
     try:
-        return of_placing(Applicant(world.living, first, plugins).placing())
+        return placing_result(Applicant(world.living, first, plugins).placing())
     except SchedulingError as error:
         return NextPod(False, str(error))
 
 
-def of_placing(placing: Placing) -> NextPod:
+def placing_result(placing: Placing) -> NextPod:
     """Result for the pod being placed."""
     if not placing.feasible().any():
         return NextPod(False, placing.evaluation().message or "")
@@ -261,8 +261,8 @@ class _WorkloadAudit:
             return constraints, NextPod(False, refusal, is_refused=True)
         kind = self._group.name.kind
         if template.spec.has_scheduled_volumes and (kind == "StatefulSet" or kind not in POD_CREATORS):
-            return constraints, with_own_claims(self._world, self._group, plugins)
-        return constraints, of_placing(placing)
+            return constraints, next_pod_with_claims(self._world, self._group, plugins)
+        return constraints, placing_result(placing)
 
     def _without_next(self, following: NextPod) -> rows.AuditFinding:
         """Say that the next pod fits nowhere; of a Deployment, that no rollout completes where one begins with it."""

@@ -159,7 +159,7 @@ class Checking:
             is_open = UNSEARCHED in [finding.remedy for finding in checked.findings]
             if is_open and worlds is not None and cluster is not None:
                 goal = _PlaceAll(self._trial(subject, cluster), worlds)
-                remedy = _way_out(goal, search, QuestionEdits(self.gathered.edits, workload=subject.name))
+                remedy = _least_remedy(goal, search, QuestionEdits(self.gathered.edits, workload=subject.name))
                 checked.findings = [
                     replace(finding, remedy=remedy) if finding.remedy == UNSEARCHED else finding
                     for finding in checked.findings
@@ -249,7 +249,7 @@ class _PlaceAll(PlayedGoal):
         return workload_of(self.worlds.original.world, pod) == self.trial.subject.name
 
 
-def _way_out(goal: _PlaceAll, search: SharedSearch, edits: QuestionEdits) -> Remedy:
+def _least_remedy(goal: _PlaceAll, search: SharedSearch, edits: QuestionEdits) -> Remedy:
     """The least change, or two or three together, with which every replica finds a node."""
     trial, placed = goal.trial, goal.trial.placement
     if trial.subject.is_daemon or placed.unplaced is None or not len(trial.cluster):

@@ -209,11 +209,11 @@ class Case(Struct, frozen=True, dict=True):
         labels, workload = self.subject.labels, self.subject.object
         selector = workload.spec.selector if isinstance(workload, LabelSelectingWorkload) else None
         if selector is not None and not selector.match_expressions and selector.match_labels.items() <= labels.items():
-            return _of_people(selector.match_labels) or _of_people(labels)
-        return _of_people(labels)
+            return _user_labels(selector.match_labels) or _user_labels(labels)
+        return _user_labels(labels)
 
 
-def _of_people(labels: Mapping[str, str]) -> dict[str, str]:
+def _user_labels(labels: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in labels.items() if key not in _MADE_BY_CONTROLLERS}
 
 

@@ -47,7 +47,7 @@ def view(report: CheckReport) -> View:
 
 def _parts(report: CheckReport, look: Look) -> Iterator[Part]:
     """Findings by file or workload, the worst first; in full every finding."""
-    shown = list(report.findings if look.in_full else _first_of_each(report.findings))
+    shown = list(report.findings if look.in_full else _first_per_rule(report.findings))
     for where in dict.fromkeys(map(_place, sorted(shown, key=lambda finding: finding.level.rank))):
         rows = [[*_finding(finding, look)] for finding in shown if _place(finding) == where]
         yield Rows([[Cell(where, Tone.STRONG)]], rows, "finding")
@@ -82,7 +82,7 @@ def _finding(finding: CheckFinding, look: Look) -> Iterator[Text]:
         yield fold(Cell(remedy.outcome, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
 
 
-def _first_of_each(findings: Sequence[CheckFinding]) -> Iterator[CheckFinding]:
+def _first_per_rule(findings: Sequence[CheckFinding]) -> Iterator[CheckFinding]:
     """The first few findings of each rule."""
     counts: Counter[str] = Counter()
     for finding in findings:

@@ -67,7 +67,7 @@ class _SideRows(Struct, frozen=True):
 def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_scored: bool) -> _SideRows:
     # What is edited lives on for seconds in a large cluster: once for both questions.
     now, notes = apply_edits(side.snapshot, side.scheduler, question.namespace, preempts=question.preemption)
-    is_of_all = isinstance(pods[0], ClusterWorkloads)
+    compares_all = isinstance(pods[0], ClusterWorkloads)
     explained, placed = list[ExplainReport](), list[SimulateReport]()
     refused = list[KubespreadError]()
     shared: dict[str, Any] = {
@@ -77,25 +77,25 @@ def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_sco
         "namespace": question.namespace,
         "recursive": question.recursive,
     }
-    if not is_of_all:
+    if not compares_all:
         explained.append(ask(now, Explain(**shared), side.scheduler))
-    if is_scored or is_of_all:
+    if is_scored or compares_all:
         simulate = Simulate(
             **shared,
             selector=question.selector,
             replicas=question.replicas,
             # Replicas that run stay where they are, whatever changes for new ones.
-            from_scratch=question.from_scratch or is_of_all,
+            from_scratch=question.from_scratch or compares_all,
             preemption=question.preemption,
         )
-        placed += ask(now, simulate, side.scheduler, on_refused=refused.append if is_of_all else None)
+        placed += ask(now, simulate, side.scheduler, on_refused=refused.append if compares_all else None)
     reports: Sequence[ExplainReport | SimulateReport] = (*explained, *placed)
     unplaced = () if placed else (_NOT_PLACED,)
     workloads = {f"{report.pod.namespace}/{report.subject}": _workload(report) for report in placed}
     return _SideRows(
         side=SideReport(
             manifest=", ".join(filter(None, map(_typed_name, pod_list(side.pod)))) or None,
-            workload=None if is_of_all else next(iter(workloads), None),
+            workload=None if compares_all else next(iter(workloads), None),
             settings=tuple(side.set),
             edits=tuple(map(str, side.snapshot.edits)),
             scheduler_config=None if side.scheduler.config is None else escape(str(side.scheduler.config)),

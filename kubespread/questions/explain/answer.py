@@ -95,7 +95,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
     )
     if question.fix:
         return _fix(msgspec.structs.replace(question, pods=tuple(pods)), candidate, cluster, scene)
-    report = answer_of(
+    report = explain_candidate(
         candidate,
         cluster,
         scene,
@@ -120,7 +120,7 @@ def _fix(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene
     judged = judge(question, candidate, cluster, scene)
     stuck = judged.stuck
     evaluation = None if stuck is None else stuck.evaluation
-    report = answer_of(candidate, cluster, scene, evaluation=evaluation)
+    report = explain_candidate(candidate, cluster, scene, evaluation=evaluation)
     changes = judged.advice if stuck is None else find_changes(stuck, judged.goal, question, candidate)
     return msgspec.structs.replace(
         report,
@@ -157,7 +157,7 @@ def _own_node(candidate: Candidate, cluster: Cluster) -> str:
     return node
 
 
-def answer_of(
+def explain_candidate(
     candidate: Candidate,
     cluster: Cluster,
     scene: Scene,

@@ -101,7 +101,7 @@ def judge(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scen
         # A workload of no replicas is judged by its next one.
         replicas = candidate.replicas or None
     if replicas is None:
-        return _of_pod(candidate, cluster, scene, edits)
+        return _judge_pod(candidate, cluster, scene, edits)
     if candidate.is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
     placing = Simulate(
@@ -113,11 +113,11 @@ def judge(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scen
         settings=question.settings,
     )
     goal = Replicas(placing, replicas, scene.snapshot, scene.scheduler, cluster.assumed, candidate.workload)
-    of_next = partial(_of_pod, candidate, cluster, scene, edits) if question.replicas is None else None
-    return _of_replicas(goal, edits, of_next)
+    judge_next = partial(_judge_pod, candidate, cluster, scene, edits) if question.replicas is None else None
+    return _judge_replicas(goal, edits, judge_next)
 
 
-def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, edits: QuestionEdits) -> FirstJudgment:
+def _judge_pod(candidate: Candidate, cluster: Cluster, scene: Scene, edits: QuestionEdits) -> FirstJudgment:
     pod, surroundings = candidate.pod, candidate.surroundings
     profile = scene.scheduler.profile_for(pod.spec.scheduler_name, surroundings.version)
     plugins = framework(profile)
@@ -282,8 +282,8 @@ class Replicas(PlayedGoal):
         return apply_edits(self.snapshot, self.scheduler, self.question.namespace)[0]
 
 
-def _of_replicas(
-    replicas: Replicas, edits: QuestionEdits, of_next: Callable[[], FirstJudgment] | None
+def _judge_replicas(
+    replicas: Replicas, edits: QuestionEdits, judge_next: Callable[[], FirstJudgment] | None
 ) -> FirstJudgment:
     """Judge all replicas, running ones included; if all run, and the next pod would not fit, judge that pod."""
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
@@ -297,7 +297,7 @@ def _of_replicas(
         goal = awaited = replicas.await_rollout(demand, posed.surroundings.version)
         desired, placed, started = len(awaited), len(outcome.choices), bool(outcome.choices)
     if placed >= desired:
-        if of_next is not None and not started_now and not (further := of_next()).needs_nothing:
+        if judge_next is not None and not started_now and not (further := judge_next()).needs_nothing:
             return further
         return FirstJudgment(Fix(demand.workload, desired, placed, replicas.victims), goal, notes=demand.notes)
     evaluation = outcome.unplaced

@@ -106,5 +106,5 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         options = (option.partition(" ") for option in (() if first is None else first.options))
         words = [f"{name}{blank}{quote(value)}" for name, blank, value in options]
         # Of a workload that runs, simulate would place nothing.
-        is_of_next = report.fix is not None and report.fix.workload is not None and report.fix.replicas is None
-        return self.ask(commands, "explain" if is_of_next else "simulate", *words) if words else ""
+        is_about_next = report.fix is not None and report.fix.workload is not None and report.fix.replicas is None
+        return self.ask(commands, "explain" if is_about_next else "simulate", *words) if words else ""

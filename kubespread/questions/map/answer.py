@@ -70,9 +70,9 @@ def answer(question: Map, scene: Scene) -> TopologyMap:
         drawn = _build(first, cluster, scene)
     else:
         drawn = _whole(question, scene)
-    given_keys = [full_topology_key(key, drawn.snapshot.nodes) for key in question.keys]
-    check_topology_keys(given_keys, drawn.snapshot.nodes)
-    levels = given_keys or [*default_keys(drawn.snapshot.nodes, drawn.marked.constraints)]
+    requested_keys = [full_topology_key(key, drawn.snapshot.nodes) for key in question.keys]
+    check_topology_keys(requested_keys, drawn.snapshot.nodes)
+    levels = requested_keys or [*default_keys(drawn.snapshot.nodes, drawn.marked.constraints)]
     if len(dict.fromkeys(levels)) < len(levels):
         raise UsageError("every topology key can be given only once")
     were, are = ({node.metadata.name for node in snapshot.nodes} for snapshot in (scene.snapshot, drawn.snapshot))
@@ -116,11 +116,11 @@ def _build(candidate: Candidate, cluster: Cluster, scene: Scene) -> _DrawnCluste
         # It is not placed again.
         cluster = Cluster.build(snapshot.nodes, as_counted(snapshot.pods, version), cluster.objects)
     plugins = framework(scene.scheduler.profile_for(candidate.pod.spec.scheduler_name, version))
-    marked = MarkedPods.build(cluster, candidate.pod, plugins, _own(candidate, cluster))
+    marked = MarkedPods.build(cluster, candidate.pod, plugins, _own_pods(candidate, cluster))
     return _DrawnCluster(snapshot, cluster, marked, candidate, candidate.gaps, candidate.notes)
 
 
-def _own(candidate: Candidate, cluster: Cluster) -> list[Pod]:
+def _own_pods(candidate: Candidate, cluster: Cluster) -> list[Pod]:
     """The pods of the workload, or the single pod, that run in ``cluster``."""
     running = cluster.running.pods
     if candidate.workload is None:

@@ -115,21 +115,21 @@ def _decisive(evaluation: Evaluation) -> str:
         return bars.left_by_selection(evaluation, reasons, decisive)
     others = [reason for reason in reasons if reason is not decisive]
     if isinstance(decisive, bars.Barring):
-        return _of_constraint(decisive, others)
-    return _of_nodes(decisive, others, evaluation)
+        return _constraint_text(decisive, others)
+    return _failure_text(decisive, others, evaluation)
 
 
 def _everywhere(
     evaluation: Evaluation, everywhere: Sequence[bars.BarringReason], reasons: Sequence[bars.BarringReason]
 ) -> str:
     """All of the reasons that hold everywhere, since none alone is the cause."""
-    parts = [_of_constraint(reason, []) for reason in everywhere if isinstance(reason, bars.Barring)]
+    parts = [_constraint_text(reason, []) for reason in everywhere if isinstance(reason, bars.Barring)]
     failing = [reason for reason in everywhere if isinstance(reason, bars.Failing)]
     if any(reason.words is bars.SELECTION for reason in failing):
         parts.append(bars.selected_nowhere(evaluation))
     others = [reason for reason in reasons if reason not in everywhere]
     resources = [reason for reason in failing if reason.words.is_resource]
-    parts += (_of_resource(resource.words.short, others, evaluation) for resource in resources)
+    parts += (_shortage_text(resource.words.short, others, evaluation) for resource in resources)
     rest = [reason for reason in failing if reason.words is not bars.SELECTION and reason not in resources]
     if rest:
         count = len(evaluation.cluster)
@@ -140,7 +140,7 @@ def _everywhere(
     return "; ".join(parts)
 
 
-def _of_constraint(barring: bars.Barring, others: Sequence[bars.BarringReason]) -> str:
+def _constraint_text(barring: bars.Barring, others: Sequence[bars.BarringReason]) -> str:
     """``maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 2 tainted)``."""
     counted = barring.counted
     constraint, column = counted.constraint, counted.column
@@ -183,17 +183,17 @@ def _adjective(failing: bars.Failing, count: int) -> str:
     return "tainted" if failing.words is bars.TAINT else failing.words.brief_of(count)
 
 
-def _of_nodes(failing: bars.Failing, others: Sequence[bars.BarringReason], evaluation: Evaluation) -> str:
+def _failure_text(failing: bars.Failing, others: Sequence[bars.BarringReason], evaluation: Evaluation) -> str:
     """``needs 4Gi memory on one node; most free on one: 3.1Gi``; for any other reason how many nodes it rules out."""
     if failing.words.is_resource:
-        return _of_resource(failing.words.short, others, evaluation)
+        return _shortage_text(failing.words.short, others, evaluation)
     count, total = int(np.count_nonzero(failing.rejected)), len(evaluation.cluster)
     sentence = f"{count:,} of {total:,} nodes {_adjective(failing, count)}"
     wrong = _wrong(~failing.rejected, others)
     return f"{sentence}; {wrong}" if wrong else sentence
 
 
-def _of_resource(resource: str, others: Sequence[bars.BarringReason], evaluation: Evaluation) -> str:
+def _shortage_text(resource: str, others: Sequence[bars.BarringReason], evaluation: Evaluation) -> str:
     """``needs 2 cpu on one node; most free on one: 1, but 16 on c1 (cordoned)``.
 
     It shows the most room on a node that nothing else rejects, and nodes with enough room; or the most room on any

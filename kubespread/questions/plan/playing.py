@@ -377,7 +377,7 @@ class Playing(Struct, frozen=True):
         if is_other is None and candidate.workload is not None and isinstance(candidate.object, LabelSelectingWorkload):
             self.world.assume([f"{candidate.workload.kind}/{candidate.workload.name}: {_PARTLY_KNOWN}"])
         workload = _of_candidate(candidate, is_other=bool(is_other))
-        return _as_before(self.world, workload) if is_other else workload
+        return _with_earlier_template(self.world, workload) if is_other else workload
 
     def _reload(self, name: WorkloadName, surroundings: Surroundings, restarted_at: str = "") -> AppliedWorkload:
         row, now = of_pods(name.kind), surroundings.snapshot
@@ -460,7 +460,7 @@ def _of_candidate(candidate: Candidate, *, is_other: bool) -> AppliedWorkload:
     )
 
 
-def _as_before(world: World, workload: AppliedWorkload) -> AppliedWorkload:
+def _with_earlier_template(world: World, workload: AppliedWorkload) -> AppliedWorkload:
     """A Deployment that returns to an earlier template gets exactly that one: its ReplicaSet exists already."""
     obj, name = workload.object, workload.name
     if not isinstance(obj, Deployment) or name is None or (applied := obj.spec.template) is None:

@@ -51,7 +51,7 @@ class Remark(Report, frozen=True):
     """NAMESPACE/name of the pods concerned, if any."""
 
 
-def held_by(kinds: Iterable[TroubleKind]) -> str:
+def kind_words(kinds: Iterable[TroubleKind]) -> str:
     return ", ".join(TROUBLES[kind].word for kind in kinds)
 
 
@@ -90,7 +90,7 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
         self,
     ) -> Annotated[
         list[TroubleKind],
-        Col(header="HELD-BY", text=held_by, fit=Fit.SENTENCE, hide_empty=True, readers=Readers.ALL & ~Readers.PAGES),
+        Col(header="HELD-BY", text=kind_words, fit=Fit.SENTENCE, hide_empty=True, readers=Readers.ALL & ~Readers.PAGES),
     ]:
         """Kinds of trouble, the worst first."""
         return list(dict.fromkeys(trouble.kind for trouble in self.troubles))
@@ -157,7 +157,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         """Yield how many can go alone, which together and in which order, and the effects."""
         together, alone = self.together, [row.name for row in self.rows if row.alone]
         if len(self.rows) == 1:
-            yield self._of_one(self.rows[0])
+            yield self._single_sentence(self.rows[0])
         elif not alone:
             can = "is known to be able to go" if self.judge() == "unknown" else "can go"
             yield f"none of {count_of(len(self.rows), 'node')} {can}"
@@ -172,7 +172,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         if preempted := sum(len(group.preempted) for group in together.groups):
             yield f"together they preempt {count_of(preempted, 'pod')}, each of which finds another node"
 
-    def _of_one(self, row: NodeRemoval) -> str:
+    def _single_sentence(self, row: NodeRemoval) -> str:
         if row.alone:
             return f"{row.name} can go"
         cannot = "is not known to be able to" if row.verdict == "unknown" else "cannot"

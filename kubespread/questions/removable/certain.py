@@ -100,10 +100,10 @@ class Certain:
 
     def _mover(self, owner: WorkloadName) -> _Mover | None:
         if owner not in self._movers:
-            self._movers[owner] = self._made_mover(owner) if owner.kind in _MADE_ALIKE else None
+            self._movers[owner] = self._build_mover(owner) if owner.kind in _MADE_ALIKE else None
         return self._movers[owner]
 
-    def _made_mover(self, owner: WorkloadName) -> _Mover | None:
+    def _build_mover(self, owner: WorkloadName) -> _Mover | None:
         world = self._world
         pods = world.book.pods_of(owner)
         controller = world.owner(owner)
@@ -198,7 +198,7 @@ _USUAL_FLAGS = DrainFlags(delete_emptydir_data=False)
 """Flags with which kubectl drain refuses to delete data in emptyDir volumes, and pods without a controller."""
 
 
-class KeptNode(Struct, frozen=True):
+class UndrainedNode(Struct, frozen=True):
     """A reason a node is not drained."""
 
     cause: Cause
@@ -207,7 +207,7 @@ class KeptNode(Struct, frozen=True):
     """Pods that are the reason; none if it is the node itself."""
 
 
-def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
+def undrained_nodes(world: World, workload: WorkloadOf) -> Iterator[UndrainedNode]:
     """Yield every node with each reason, in the cluster's order."""
     for node in world.living.nodes.objects:
         name = node.metadata.name
@@ -217,16 +217,16 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
             if trouble.subject in pods:
                 refused.setdefault(trouble.kind, []).append(trouble.subject)
         refused["blocked"] = [full_name(pod) for pod in refused_pods(world, workload, name)]
-        yield from (KeptNode(cause, name, tuple(pod_names)) for cause, pod_names in refused.items() if pod_names)
-        yield from _kept_by_autoscalers(node, pods)
+        yield from (UndrainedNode(cause, name, tuple(pod_names)) for cause, pod_names in refused.items() if pod_names)
+        yield from _autoscaler_obstacles(node, pods)
 
 
-def _kept_by_autoscalers(node: Node, pods: dict[NamespacedName, Pod]) -> Iterator[KeptNode]:
+def _autoscaler_obstacles(node: Node, pods: dict[NamespacedName, Pod]) -> Iterator[UndrainedNode]:
     if unsafe := _with_annotation(pods, SAFE_TO_EVICT, "false"):
-        yield KeptNode("safeToEvict", node.metadata.name, unsafe)
+        yield UndrainedNode("safeToEvict", node.metadata.name, unsafe)
     undisturbed = _with_annotation(pods, DO_NOT_DISRUPT, "true")
     if undisturbed or node.metadata.annotations.get(DO_NOT_DISRUPT) == "true":
-        yield KeptNode("doNotDisrupt", node.metadata.name, undisturbed)
+        yield UndrainedNode("doNotDisrupt", node.metadata.name, undisturbed)
 
 
 def _with_annotation(pods: dict[NamespacedName, Pod], annotation: str, value: str) -> tuple[NamespacedName, ...]:

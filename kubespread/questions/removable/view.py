@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.questions.removable import NodeRemoval, RemovableReport, held_by
+from kubespread.questions.removable import NodeRemoval, RemovableReport, kind_words
 from kubespread.reports.columns import Readers
 from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhile, explanation, phrase, phrases, uneven
 from kubespread.views.look import Sentence, Tone
@@ -77,7 +77,7 @@ def _tiles(report: RemovableReport) -> Sequence[Tile]:
 
 
 def _verdict(row: NodeRemoval) -> str:
-    return "can go alone" if row.alone else f"cannot go: {held_by(row.kinds)}"
+    return "can go alone" if row.alone else f"cannot go: {kind_words(row.kinds)}"
 
 
 def _word(row: NodeRemoval) -> str:

@@ -24,9 +24,9 @@ from kubespread.questions.audit import Audit
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending import LATER, Pending, PendingReport
 from kubespread.questions.remedies.families import SHORT
-from kubespread.questions.removable.certain import OBSTACLES, Cause, KeptNode, kept_nodes
+from kubespread.questions.removable.certain import OBSTACLES, Cause, UndrainedNode, undrained_nodes
 from kubespread.questions.report import Badness, Report, ReportLine, Scorecard
-from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
+from kubespread.questions.report.at_maximum import at_maximum, growing, growth_lines
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.survive import Survive, SurviveReport
 from kubespread.regex import regex
@@ -144,7 +144,7 @@ class _Asking(Inquiry):
         if self._is_about("running"):
             yield from self._pending()
         if self._is_about("budgets", "drains"):
-            yield from self.part("drains", self._as_it_is)
+            yield from self.part("drains", self._eviction_lines)
         if self._is_about("scaling"):
             yield from self._at_maximum()
         if self._is_about("losses"):
@@ -167,7 +167,7 @@ class _Asking(Inquiry):
         """Number of pods on each node."""
         return Counter(pod.spec.node_name for pod in self.scene.edited_snapshot.pods if is_active(pod))
 
-    def _as_it_is(self) -> Iterator[ReportLine]:
+    def _eviction_lines(self) -> Iterator[ReportLine]:
         """Yield lines on budgets and nodes that keep pods from being evicted."""
         world = self.scene.world
         counts = movable_workloads(world, self.selected.filter_in(world))
@@ -178,7 +178,7 @@ class _Asking(Inquiry):
             return workloads[id(pod)]
 
         # A node is drained or not, whatever workloads are selected.
-        undrained = list(kept_nodes(world, movable_workloads(world, everything)))
+        undrained = list(undrained_nodes(world, movable_workloads(world, everything)))
         tight = list(_tight_budgets(world, workload))
         yield from map(self._budget_line, tight)
         yield from self._drain_lines(undrained)
@@ -192,9 +192,9 @@ class _Asking(Inquiry):
         alone = (
             together if len(grown) == 1 else at_maximum(baseline, [one])
             for one in grown
-            if together.preempted or together.untold or one[0] in lacking
+            if together.preempted or together.untried_pods or one[0] in lacking
         )
-        yield from of_growth(together, alone, self.commands)
+        yield from growth_lines(together, alone, self.commands)
 
     def _loss_lines(self, rows: Sequence[audits.AuditedWorkload]) -> Iterator[ReportLine]:
         """Lines about losing a zone, a pool or a node."""
@@ -209,7 +209,7 @@ class _Asking(Inquiry):
         question = Survive(**self.shared, **self._autoscaled, keys=tuple(chosen), domains=chosen)
         survive = self.whole("survive", question)
         if survive is not None:
-            self.notes = tuple(self._not_lost(chosen, standing))
+            self.notes = tuple(self._partial_loss_note(chosen, standing))
             yield from self._losses(survive)
 
     def _most_to_lose(
@@ -314,7 +314,7 @@ class _Asking(Inquiry):
                 workloads=tuple(workloads),
             )
 
-    def _not_lost(self, chosen: Mapping[str, Sized], domains: Mapping[str, Sized]) -> Iterator[str]:
+    def _partial_loss_note(self, chosen: Mapping[str, Sized], domains: Mapping[str, Sized]) -> Iterator[str]:
         """Yield a note if only the ``chosen`` ones of all ``domains`` of a key were lost."""
         fewer = {key: names for key, names in chosen.items() if len(names) < len(domains[key])}
         if fewer:
@@ -368,9 +368,9 @@ class _Asking(Inquiry):
             nodes=budget.nodes,
         )
 
-    def _drain_lines(self, undrained: Iterable[KeptNode]) -> Iterator[ReportLine]:
+    def _drain_lines(self, undrained: Iterable[UndrainedNode]) -> Iterator[ReportLine]:
         """Yield a line for each reason that keeps nodes from being drained."""
-        by_cause: dict[Cause, list[KeptNode]] = {}
+        by_cause: dict[Cause, list[UndrainedNode]] = {}
         for node in undrained:
             by_cause.setdefault(node.cause, []).append(node)
         for cause, rows in by_cause.items():

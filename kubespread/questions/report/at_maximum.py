@@ -50,7 +50,7 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
         return self.unmade + sum(count for name, count in self.beyond.items() if name in refused)
 
     @property
-    def untold(self) -> int:
+    def untried_pods(self) -> int:
         """Number of untried pods that may find a node on an autoscaler's new nodes."""
         return sum(count for name, count in self.beyond.items() if name not in self.lacking)
 
@@ -96,10 +96,10 @@ def _most_more(world: World, scaled: Sequence[tuple[WorkloadName, str, int]], *,
     return int(world.cluster.nodes.allowed_pods.sum()) + 1 + (_MOST_ON_NEW_NODES if has_growth else 0)
 
 
-def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Commands) -> Iterator[ReportLine]:
+def growth_lines(together: AtMaximum, alone: Iterable[AtMaximum], commands: Commands) -> Iterator[ReportLine]:
     """Yield a line for each autoscaler that cannot reach its maximum alone, and one for all together."""
     for one in alone:
-        if not (one.lacking or one.untold):
+        if not (one.lacking or one.untried_pods):
             continue
         ((workload, text, most),) = one.scaled
         yield ReportLine.make(
@@ -115,7 +115,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
             key=f"scaling/{workload}",
             area="scaling",
             question="report",
-            extent=one.lacking.total() or one.untold,
+            extent=one.lacking.total() or one.untried_pods,
             workloads=tuple(one.lacking) or (workload,),
             command=commands.ask("pending", *_scaling(one)),
         )
@@ -139,7 +139,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
 
 def _missing(grown: AtMaximum) -> str:
     waiting = grown.lacking.total() - grown.not_made
-    parts = [(waiting, "without a node"), (grown.not_made, "not created"), (grown.untold, "not looked at")]
+    parts = [(waiting, "without a node"), (grown.not_made, "not created"), (grown.untried_pods, "not looked at")]
     missing = " and ".join(f"{count_of(pods, 'pod')} {how}" for pods, how in parts if pods)
     joined = len(grown.nodes.joined)
     return f"{missing}, with {count_of(joined, 'node')} added" if joined else missing

@@ -340,7 +340,7 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
     elif sentence := nothing_to_place(report):
         yield sentence
     elif report.outdated:
-        yield f"{of_waiting_revision(report)}{beside_placed(report)}; {outdated_clause(report)}"
+        yield f"{waiting_revision_clause(report)}{beside_placed(report)}; {outdated_clause(report)}"
     else:
         missing = max(0, report.replicas - report.present)
         yield f"{report.placed:,} of {missing:,} placed{already}{beside_placed(report)}"
@@ -386,7 +386,7 @@ def nothing_to_place(report: SimulateReport) -> str | None:
     return f"{report.present:,} of {count_of(report.present, 'replica')} already running, {ending}"
 
 
-def of_waiting_revision(report: SimulateReport) -> str:
+def waiting_revision_clause(report: SimulateReport) -> str:
     """Clause on how many pods of a waiting rollout find a node."""
     new = count_of((report.replicas or 0) - report.present, "new pod")
     return f"{report.placed:,} of {new} of the current revision placed"

@@ -49,7 +49,7 @@ from kubespread.questions.simulate import (
 from kubespread.questions.simulate.demand import (
     ControlledChange,
     Demand,
-    as_left,
+    cluster_after,
     controlled_changes,
     gang_notes,
     gangs_of,
@@ -196,7 +196,7 @@ def pose(
         world.queue.waiting.clear()
         world.surroundings = replace(world.surroundings, chance=Chance.from_seed(question.seed))
         changes = controlled_changes(world, candidates, profiles, grown)
-        cluster = as_left(before, world)
+        cluster = cluster_after(before, world)
     index = before.nodes.index
     leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
     cluster = cluster.apply(ClusterChange(removed_pods=leaving))
@@ -457,7 +457,7 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     """
     placed = [pod for simulation in simulated for pod in _placed_pods(simulation)]
     companions = [
-        _own(companion, simulation.demand.candidate)
+        _owned_companion(companion, simulation.demand.candidate)
         for simulation in simulated
         for companion in simulation.demand.candidate.companions
     ]
@@ -505,7 +505,7 @@ def with_autoscaling(scene: Scene, posed: Demands, reports: Sequence[SimulateRep
     return tuple(reports)
 
 
-def _own(companion: ApiObject, candidate: Candidate) -> ApiObject:
+def _owned_companion(companion: ApiObject, candidate: Candidate) -> ApiObject:
     """The ReplicaSet that a Deployment would make, with its owner reference."""
     workload = candidate.workload
     if workload is None or workload.kind != "Deployment" or not isinstance(companion, ReplicaSet):

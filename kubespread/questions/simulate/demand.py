@@ -361,7 +361,7 @@ def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Pro
     return ControlledChange(played=PlayedRollout(outcome, report, preempted, names, old), happened=world.next_step())
 
 
-def as_left(before: Cluster, world: World) -> Cluster:
+def cluster_after(before: Cluster, world: World) -> Cluster:
     """``before`` with the pods where they are now, and the claims they bound."""
     position_of, running = before.nodes.index, before.running
     now = {key_of(pod): pod for pod in world.book if pod.spec.node_name in position_of}

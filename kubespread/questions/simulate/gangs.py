@@ -260,7 +260,7 @@ class Unit:
 
     def _rest(self) -> list[Entry]:
         """Entries for the pods that are not placed yet."""
-        return [_further(entry, outcome) for entry, outcome in zip(self.entries, self.outcomes, strict=True)]
+        return [_remaining_entry(entry, outcome) for entry, outcome in zip(self.entries, self.outcomes, strict=True)]
 
     def _bind(self, outcomes: Sequence[ScheduleResult]) -> None:
         for bound, outcome in zip(self.outcomes, outcomes, strict=True):
@@ -370,7 +370,7 @@ class PodGroupMembers(_Gang):
         return cluster if after is None else after
 
 
-def _further(entry: Entry, outcome: ScheduleResult) -> Entry:
+def _remaining_entry(entry: Entry, outcome: ScheduleResult) -> Entry:
     """Entry for the copies that are not placed yet."""
     placed = len(outcome.choices)
     if not placed:
@@ -378,12 +378,12 @@ def _further(entry: Entry, outcome: ScheduleResult) -> Entry:
     return replace(
         entry,
         count=None if entry.count is None else entry.count - placed,
-        replicas=None if entry.replicas is None else _but(outcome.names, entry.replicas),
+        replicas=None if entry.replicas is None else _without_placed(outcome.names, entry.replicas),
         running_on=entry.running_on | {choice.node for choice in outcome.choices},
     )
 
 
-def _but(names: Iterable[str], replicas: Replicas) -> Replicas:
+def _without_placed(names: Iterable[str], replicas: Replicas) -> Replicas:
     placed = frozenset(names)
 
     def further() -> Iterator[Replica]:

@@ -23,9 +23,9 @@ from kubespread.questions.simulate import (
     cause,
     deletion_sentences,
     nothing_to_place,
-    of_waiting_revision,
     outdated_clause,
     totals,
+    waiting_revision_clause,
 )
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.columns import Col, Fit, Readers
@@ -123,7 +123,7 @@ def _headline(report: SimulateReport) -> Line:
     elif (sentence := nothing_to_place(report)) is not None:
         outcome = sentence
     elif report.outdated:
-        outcome, older = of_waiting_revision(report), f"; {outdated_clause(report)}"
+        outcome, older = waiting_revision_clause(report), f"; {outdated_clause(report)}"
     else:
         outcome = f"{grown} of {count_of(report.replicas, 'replica')} placed"
     outcome = without_gates(report.gates, outcome)

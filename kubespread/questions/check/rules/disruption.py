@@ -87,7 +87,7 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
             yield RuleFinding("metadata.name", message, remedy, proven=case.trial is not None)
         elif budgets:
             with suppress(IntOrStringError):
-                yield from _with_one(*budgets[0], case)
+                yield from _budget_findings(*budgets[0], case)
 
 
 def _protecting(case: Case) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
@@ -108,7 +108,7 @@ def _cannot_be_drained(case: Case) -> str:
     return f"no node with one of its {replicas} replicas can be drained"
 
 
-def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case) -> Iterator[RuleFinding]:
+def _budget_findings(budget: PodDisruptionBudget, selector: Selector, case: Case) -> Iterator[RuleFinding]:
     trial, name, others = case.trial, budget.metadata.name, _others_protected(selector, case)
     protected = case.subject.replicas + others
     # All that it protects are healthy.
@@ -325,7 +325,7 @@ def _counting_apart(
     """This constraint alone counting its own revision, or all of them, where that leaves none of them worse."""
     for changed, where in (([declared], "this constraint"), (counting, "each constraint")):
         change = by_revision(changed)
-        outcome = _even_then(declared, counting, before, trial.rollout_of(deployment, change))
+        outcome = _outcome_if_even(declared, counting, before, trial.rollout_of(deployment, change))
         if outcome is not None:
             return Remedy(text=f"{BY_REVISION} on {where}", outcome=outcome)
     return None
@@ -341,13 +341,13 @@ def _without_surge(
     """Remedy for a release without matchLabelKeys: an old pod goes before each new one comes, where that is enough."""
     unavailable = max(1, before.max_unavailable)
     again = trial.rollout_of(deployment, max_surge=0, max_unavailable=unavailable)
-    outcome = _even_then(declared, counting, before, again)
+    outcome = _outcome_if_even(declared, counting, before, again)
     if outcome is None:
         return Remedy(text=f"Kubernetes 1.27, which has {BY_REVISION}")
     return Remedy(text=f"maxSurge: 0 and maxUnavailable: {unavailable}", outcome=outcome)
 
 
-def _even_then(
+def _outcome_if_even(
     declared: Declaration, counting: Sequence[Declaration], before: RolloutReport, after: RolloutReport
 ) -> str | None:
     """The place of the new pods ``after`` the remedy, if the constraint is met then, and no other one is worse."""

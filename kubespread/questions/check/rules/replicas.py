@@ -313,7 +313,7 @@ class PendingReplicas(LastRule, code="KS209", name="pending-replicas", severity=
         waits = _waits(trial.placement.desired, trial.placement.pending)
         if any(pod.spec.node_name for pod in case.subject.running):
             waits += ", all placed anew"
-        if groups := _meant_for(case, trial):
+        if groups := _awaited_groups(case, trial):
             intended = Remedy(text="nothing, if that is intended; otherwise lower minDomains, or add nodes there")
             message = f"{waits} until {listing(groups)} {verb_of(len(groups), 'add')} one, because of minDomains"
             yield RuleFinding(field, message, intended, severity=Severity.INFO, proven=True)
@@ -321,7 +321,7 @@ class PendingReplicas(LastRule, code="KS209", name="pending-replicas", severity=
             yield RuleFinding(field, f"{waits}: {trial.placement.message}", UNSEARCHED, proven=True)
 
 
-def _meant_for(case: Case, trial: ReplicaTrial) -> Sequence[str]:
+def _awaited_groups(case: Case, trial: ReplicaTrial) -> Sequence[str]:
     """Groups that can create the domains minDomains waits for, if every replica then finds a node."""
     possible: dict[str, Possible] = {}
     for declared, hard in case.hard(trial):
@@ -437,10 +437,10 @@ def _groups(
     """Each group with the labels and taints of its nodes, once per value that it may give ``key``."""
     for pool in objects.get(NodePool):
         if _has_room(pool, nodes):
-            yield from _of_node_pool(key, pod, pool)
+            yield from _node_pool_groups(key, pod, pool)
 
 
-def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
+def _node_pool_groups(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
     template, name = pool.spec.template, pool.metadata.name
     allowed = {
         requirement.key: requirement.values

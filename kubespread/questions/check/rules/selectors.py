@@ -209,7 +209,7 @@ class SharedSelector(Rule, code="KS402", name="shared-selector", severity=Severi
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector"""
         # A single replica is never uneven.
         for declared, selected in _counted_together(case) if case.subject.replicas > 1 else ():
-            if others := [other for other in selected if _has_the_same(other, declared)]:
+            if others := [other for other in selected if _has_same_terms(other, declared)]:
                 yield from _shared_selectors(case, declared, others)
 
 
@@ -220,7 +220,7 @@ def _counted_together(case: Case) -> Iterator[tuple[Declaration, Iterator[Subjec
             yield declared, case.company.counted_beside(case.subject, declared.constraint.selector)
 
 
-def _has_the_same(other: Subject, declared: Declaration) -> bool:
+def _has_same_terms(other: Subject, declared: Declaration) -> bool:
     """True if its pods have a constraint with the same terms, regardless of the selector."""
     constraints = other.pod.spec.topology_spread_constraints
     return any(_terms(constraint) == _terms(declared.written) for constraint in constraints)
@@ -317,7 +317,7 @@ class InconsistentGroup(Rule, code="KS504", name="inconsistent-group", severity=
     def check(self, case: Case) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector"""
         for declared, selected in _counted_together(case):
-            others = [other for other in selected if not _has_the_same(other, declared)]
+            others = [other for other in selected if not _has_same_terms(other, declared)]
             for other in others[:_MOST_OTHERS]:
                 yield from _inconsistent(case, declared, other)
 
