@@ -24,7 +24,7 @@ from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.nodes import Search
-from kubespread.scheduler.evaluation import Evaluation, Preemption, evaluate, has_lower, preempt
+from kubespread.scheduler.evaluation import Evaluation, Preemption, evaluate, outranks_any, preempt
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Batch, Choice, Placing, Tiebreaker, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError, Status
@@ -66,7 +66,7 @@ class Preemptions:
         """Preempt pods for ``pod``, which fits nowhere: the position of the freed node and its victims; None if that
         does not help.
         """
-        if not has_lower(self._living.cluster, pod):
+        if not outranks_any(self._living.cluster, pod):
             return None
         evaluation = evaluate()
         world = self._world = self._world or self._make_world()
@@ -82,7 +82,7 @@ class Preemptions:
             budgets.note_removal(pod)
             if (on_lost := self.on_lost.get(key_of(pod))) is not None:
                 on_lost(node)
-        victims = zip(candidate.victims, candidate.broken, strict=True)
+        victims = zip(candidate.victims, candidate.violated_budgets, strict=True)
         return node, [Victim(pod, node, broken) for pod, broken in victims]
 
 

@@ -50,7 +50,7 @@ class PluginScore(Struct, frozen=True):
     weight: int
 
     @property
-    def points(self) -> Counts:
+    def weighted_scores(self) -> Counts:
         return self.normalized * self.weight
 
 
@@ -165,7 +165,7 @@ class Evaluation:
                 self.scores.clear()
 
     @cached_property
-    def nominee(self) -> int | None:
+    def nominated_node(self) -> int | None:
         """Node that an earlier preemption nominated for the pod, if it fits: it is taken without a search."""
         node = self.cluster.nodes.index.get(self.pod.status.nominated_node_name)
         return node if node is not None and self.feasible[node] else None
@@ -175,7 +175,8 @@ class Evaluation:
         """Sum of all weighted scores; 1 everywhere in a profile without score plugins."""
         if not self._scoring:
             return np.ones(len(self.cluster), dtype=np.int64)
-        return sum((score.points for score in self.scores.values()), np.zeros(len(self.cluster), dtype=np.int64))
+        weighted = (score.weighted_scores for score in self.scores.values())
+        return sum(weighted, np.zeros(len(self.cluster), dtype=np.int64))
 
     @cached_property
     def ranking(self) -> NDArray[np.int64]:
@@ -314,11 +315,11 @@ class PreemptionCandidate(Struct, frozen=True):
     node: str
     victims: tuple[Pod, ...]
     violations: int
-    broken: tuple[tuple[str, ...], ...]
+    violated_budgets: tuple[tuple[str, ...], ...]
     """Names of the disruption budgets that each victim's eviction violates."""
     tied: tuple[Pod, ...] = ()
     """Pods of the node as important as a victim, which stay only by the order of pods."""
-    others: tuple[str, ...] = ()
+    equal_nodes: tuple[str, ...] = ()
     """Equally good nodes: kube-scheduler picks one at random."""
 
 
@@ -329,8 +330,8 @@ class Preemption(Struct, frozen=True):
     tail: str = ""
 
 
-def has_lower(cluster: Cluster, pod: Pod) -> bool:
-    """True if any running pod has a lower priority than ``pod`` and may be preempted."""
+def outranks_any(cluster: Cluster, pod: Pod) -> bool:
+    """True if any pod on a node has a lower priority than ``pod``, so that preemption may help."""
     priority = priority_of(pod)
     return cluster.kinds.lowest_priority < priority and any(
         cluster.kinds[number].priority < priority for number in cluster.running.nodes_of_kind
@@ -346,13 +347,13 @@ Budgets = Sequence[PodDisruptionBudget]
 _T = TypeVar("_T")
 
 
-class Turns(Protocol):
-    """Function that chooses an order where kube-scheduler leaves it open."""
+class TieOrder(Protocol):
+    """Function that puts equals in an order where Kubernetes leaves it open."""
 
     def __call__(self, equals: Sequence[_T], /) -> Sequence[_T]: ...
 
 
-def as_they_come(equals: Sequence[_T], /) -> Sequence[_T]:
+def keep_order(equals: Sequence[_T], /) -> Sequence[_T]:
     return equals
 
 
@@ -360,7 +361,7 @@ class PostFilterPlugin(Plugin, frozen=True):
     """A plugin that runs if no node fits."""
 
     @abstractmethod
-    def post_filter(self, evaluation: Evaluation, budgets: Budgets, turns: Turns) -> PreemptionCandidate | str:
+    def post_filter(self, evaluation: Evaluation, budgets: Budgets, order: TieOrder) -> PreemptionCandidate | str:
         """Node to free, else the text it adds to the message. Raises SchedulingError if it fails."""
 
 
@@ -368,35 +369,35 @@ class PostFilters(Struct, frozen=True):
     """PostFilter plugins of a profile in order, and the release's wording of their results."""
 
     plugins: Sequence[PostFilterPlugin] = ()
-    ends_twice: bool = False
+    ends_in_two_periods: bool = False
     """From 1.26 to 1.28 the text ends with two periods."""
     names_placement: bool = True
-    """Since 1.37 the text also names a node that was found."""
+    """Since 1.37 the text also names the node found by preemption."""
 
 
 def preempt(
-    evaluation: Evaluation, post_filters: PostFilters, *, budgets: Budgets | None = None, turns: Turns = as_they_come
+    evaluation: Evaluation, post_filters: PostFilters, *, budgets: Budgets | None = None, order: TieOrder = keep_order
 ) -> Preemption:
     """Predict preemption for a pod that fits nowhere; ``budgets`` default to the cluster's."""
     if budgets is None:
         budgets = evaluation.cluster.objects.get(PodDisruptionBudget)
-    answer = _run_post_filter_plugins(evaluation, post_filters.plugins, budgets, turns)
+    answer = _run_post_filter_plugins(evaluation, post_filters.plugins, budgets, order)
     if (candidate := answer.candidate) is not None:
         # Always in the plural, for one victim too.
         victims = f"preempting {len(candidate.victims)} victims"
         placement = f"preemption: found a potential placement for pod on node {candidate.node}, {victims}"
         return replace(answer, tail=placement) if post_filters.names_placement else answer
-    return replace(answer, tail=f"{answer.tail}.") if post_filters.ends_twice and answer.tail else answer
+    return replace(answer, tail=f"{answer.tail}.") if post_filters.ends_in_two_periods and answer.tail else answer
 
 
 def _run_post_filter_plugins(
-    evaluation: Evaluation, plugins: Sequence[PostFilterPlugin], budgets: Budgets, turns: Turns
+    evaluation: Evaluation, plugins: Sequence[PostFilterPlugin], budgets: Budgets, order: TieOrder
 ) -> Preemption:
     """Run plugins until one helps or fails; the messages of the others are joined."""
     texts: list[str] = []
     for plugin in plugins:
         try:
-            answer = plugin.post_filter(evaluation, budgets, turns)
+            answer = plugin.post_filter(evaluation, budgets, order)
         except SchedulingError as error:
             return Preemption(None, str(error))
         if isinstance(answer, PreemptionCandidate):

@@ -79,12 +79,12 @@ class Framework(Struct, frozen=True):
     search: SearchRules = field(default_factory=SearchRules)
 
     @property
-    def running(self) -> list[Plugin]:
+    def evaluators(self) -> list[Plugin]:
         """Plugins that filter or score, each once."""
         scoring = (plugin for plugin, _ in self.scores)
         return list({plugin.name: plugin for plugin in (*self.filters, *scoring)}.values())
 
-    def reaches(self, plugin: str, rejection: Status | None) -> bool:
+    def runs_pre_filter(self, plugin: str, rejection: Status | None) -> bool:
         """True if PreFilter of ``plugin`` runs: no plugin before it made the ``rejection`` (None: no plugin did)."""
         names = [plugin.name for plugin in self.pre_filters]
         return rejection is None or names.index(plugin) <= names.index(rejection.plugin)
@@ -98,7 +98,7 @@ class Framework(Struct, frozen=True):
         judged_by = cluster.kinds.results_of(pod).section(_JUDGED_BY)
         if judged_by.get(None) is not self:
             judged_by[None] = self
-            cluster.assume(gap for plugin in self.running for gap in plugin.gaps(cluster, pod))
+            cluster.assume(gap for plugin in self.evaluators for gap in plugin.gaps(cluster, pod))
         return PreparedPod(self, cluster, pod)
 
 
@@ -180,7 +180,7 @@ class PreparedPod:
     def is_signed(self) -> bool:
         """True if kube-scheduler batches the pod by its signature: pods with the same one get the same answers."""
         framework = self.framework
-        plugins = (*framework.pre_filters, *framework.running)
+        plugins = (*framework.pre_filters, *framework.evaluators)
         return framework.batches and all(plugin.can_sign(self.cluster, self.pod) for plugin in plugins)
 
     @property

@@ -54,7 +54,7 @@ _FEW = 16
 class OnNodeAnswers(Forking):
     """Rejections and scores by plugins that judge single nodes, for all pods that these cannot distinguish."""
 
-    _copied = ("_copies", "_levels", "_changed", "_unjudged", "_rejects", "_points")
+    _copied = ("_copies", "_levels", "_changed", "_unjudged", "_rejects", "_weighted")
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class OnNodeAnswers(Forking):
         reads = [state.reads for state in (*filters, *(state for state, _ in scores))]
         self._reads = None if None in reads else tuple(sorted({name for names in reads for name in names or ()}))
         """Resources that, with the pod count, determine the answers; None if anything else does."""
-        self._offered = [] if self._reads is None else cluster.nodes.offers(self._reads)
+        self._offered = [] if self._reads is None else cluster.nodes.capacity_rows(self._reads)
         self._nobody: Counts = np.zeros(len(cluster), dtype=np.int64)
         self.out_of_range = False
         """True if some score was ever outside 0..100, which ends a cycle that scores the node."""
@@ -86,8 +86,8 @@ class OnNodeAnswers(Forking):
         """Nodes with other pods than when the levels were judged."""
         self._unjudged: list[int] = []
         """The nodes that copies came to since the last evaluation: often others change them too before the next one."""
-        rejects, points = self._level(0)
-        self._rejects, self._points = rejects.copy(), points.copy()
+        rejects, weighted = self._level(0)
+        self._rejects, self._weighted = rejects.copy(), weighted.copy()
 
     @property
     def rejects(self) -> Mask:
@@ -96,10 +96,10 @@ class OnNodeAnswers(Forking):
         return self._rejects
 
     @property
-    def points(self) -> Counts:
+    def scores(self) -> Counts:
         """Weighted scores of the next copy."""
         self._judge_copies()
-        return self._points
+        return self._weighted
 
     def place(self, node: int) -> None:
         """Count another copy on ``node``."""
@@ -112,8 +112,8 @@ class OnNodeAnswers(Forking):
             if node in self._changed:
                 self._judge_again([node], copies)
             else:
-                rejects, points = self._level(copies)
-                self._rejects[node], self._points[node] = rejects[node], points[node]
+                rejects, weighted = self._level(copies)
+                self._rejects[node], self._weighted[node] = rejects[node], weighted[node]
         self._unjudged.clear()
 
     def _judge_again(self, nodes: Sequence[int], copies: int) -> None:
@@ -126,7 +126,7 @@ class OnNodeAnswers(Forking):
             if (answer := self._alike.get(state)) is None:
                 unknown[node] = state
             else:
-                self._rejects[node], self._points[node] = answer
+                self._rejects[node], self._weighted[node] = answer
         if unknown:
             answers = self._judge_at(list(unknown), copies)
             if not self.out_of_range and len(self._alike) < _MOST_ALIKE:
@@ -134,9 +134,9 @@ class OnNodeAnswers(Forking):
 
     def _judge_at(self, nodes: Sequence[int], copies: int) -> Iterable[tuple[bool, int]]:
         positions = np.array(nodes, dtype=np.intp)
-        rejects, points = self._judge(self._holdings(positions, copies))
-        self._rejects[positions], self._points[positions] = rejects, points
-        return zip(rejects.tolist(), points.tolist(), strict=True)
+        rejects, weighted = self._judge(self._holdings(positions, copies))
+        self._rejects[positions], self._weighted[positions] = rejects, weighted
+        return zip(rejects.tolist(), weighted.tolist(), strict=True)
 
     def _states(self, nodes: Sequence[int], copies: int, reads: Iterable[str]) -> list[NodeState]:
         """State of each node with so many further copies, as far as the answers depend on it."""
@@ -203,16 +203,16 @@ class OnNodeAnswers(Forking):
         return Holdings(self._cluster, nodes, usage=self._usage).add(self._kind, copies)
 
     def _judge(self, holdings: Holdings) -> _Answers:
-        rejects, points = np.zeros(len(holdings), dtype=np.bool_), np.zeros(len(holdings), dtype=np.int64)
+        rejects, weighted = np.zeros(len(holdings), dtype=np.bool_), np.zeros(len(holdings), dtype=np.int64)
         for state in self._filters:
             if (verdicts := state.filter(holdings)) is not None:
                 rejects |= ~verdicts.passes
                 self.may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         for state, weight in self._scores:
             if (raw := state.score(holdings)) is not None:
-                points += raw * weight
+                weighted += raw * weight
                 self.out_of_range |= some((raw < 0) | (raw > MAX_NODE_SCORE))
-        return rejects, points
+        return rejects, weighted
 
 
 class _Results:
@@ -227,7 +227,7 @@ class _Results:
     def next_best(self) -> int | None:
         """Pop the best node that remains; None if none does."""
         if self._heap is None:
-            order = np.roll(self.prepared.cluster.nodes.visiting, -self._result.first)
+            order = np.roll(self.prepared.cluster.nodes.visiting, -self._result.start)
             nodes = order[self._result.feasible[order]]
             self._heap = list(zip(self._totals[nodes].tolist(), nodes.tolist(), strict=True))
             for place in reversed(range(len(self._heap) // 2)):
@@ -317,8 +317,8 @@ def first_in_heap(cluster: Cluster, result: SearchResult, equals: Positions) -> 
     """Pick kube-scheduler's choice: the first in its heap, filled zone by zone from where the search began."""
     fitting = cluster.nodes.visited_among(result.feasible)
     place = fitting[cluster.nodes.visiting_rank[equals]] - 1
-    if result.first:
-        place = (place - fitting[result.first - 1]) % fitting[-1]
+    if result.start:
+        place = (place - fitting[result.start - 1]) % fitting[-1]
     return int(equals[heap_preorder(int(fitting[-1]))[place].argmin()])
 
 
@@ -336,7 +336,7 @@ class _ScoreCache:
     def __init__(self, state: FixedState | CountingState, weight: int, skipped: int) -> None:
         self.state, self._weight, self._skipped = state, weight, skipped
         self._extent: Extent | None = None
-        self._points: Counts | None = None
+        self._weighted: Counts | None = None
 
     @property
     def constant(self) -> int | None:
@@ -349,7 +349,7 @@ class _ScoreCache:
             return None
         return None if constant is None else constant * self._weight
 
-    def points(self, cluster: Cluster, feasible: Mask) -> Counts | int:
+    def weighted_scores(self, cluster: Cluster, feasible: Mask) -> Counts | int:
         """Weighted score of each node, or the one that all nodes have."""
         raw = self.state.raw_scores(cluster, feasible)
         if raw is None:
@@ -357,9 +357,9 @@ class _ScoreCache:
         extent = self.state.extent(raw, feasible)
         if isinstance(self.state, CountingState):
             return self.state.normalize(raw, extent) * self._weight
-        if self._points is None or extent != self._extent:
-            self._extent, self._points = extent, self.state.normalize(raw, extent) * self._weight
-        return self._points
+        if self._weighted is None or extent != self._extent:
+            self._extent, self._weighted = extent, self.state.normalize(raw, extent) * self._weight
+        return self._weighted
 
 
 def copied_kind(prepared: PreparedPod) -> PodKind:
@@ -590,10 +590,10 @@ class Placing(Forking):
         framework = self.prepared.framework
         if self.answers.out_of_range and (error := self.evaluation().error):
             raise SchedulingError(error)
-        total = self.answers.points + self._constant if framework.scores else np.ones(len(self), dtype=np.int64)
+        total = self.answers.scores + self._constant if framework.scores else np.ones(len(self), dtype=np.int64)
         try:
             for scored in self._scored:
-                total += scored.points(self.prepared.cluster, feasible)
+                total += scored.weighted_scores(self.prepared.cluster, feasible)
         except SchedulingError:
             evaluation = self.evaluation()
             if evaluation.error is not None:

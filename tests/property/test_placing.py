@@ -38,7 +38,7 @@ def everything(evaluation: Evaluation) -> dict[str, Any]:
         "verdicts": [evaluation.verdict(node) for node in nodes],
         "rejections": [evaluation.rejections(node) for node in nodes],
         "raw": {plugin: score.raw[feasible].tolist() for plugin, score in evaluation.scores.items()},
-        "weighted": {plugin: score.points[feasible].tolist() for plugin, score in evaluation.scores.items()},
+        "weighted": {plugin: score.weighted_scores[feasible].tolist() for plugin, score in evaluation.scores.items()},
         "ranking": evaluation.ranking.tolist() if feasible.any() and evaluation.error is None else [],
     }
 

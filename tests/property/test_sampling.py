@@ -65,7 +65,7 @@ def test_searches_one_after_another_find_what_a_walk_finds(data: st.DataObject) 
         expected, looked_at = node_by_node(order, fits, start, rules.enough(count))
         assert np.flatnonzero(found.feasible).tolist() == sorted(expected)
         if order:
-            assert nodes.visiting[found.first] == order[start % len(order)]
+            assert nodes.visiting[found.start] == order[start % len(order)]
         start = (start + looked_at) % count
 
 

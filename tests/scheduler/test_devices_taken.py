@@ -235,7 +235,7 @@ def said(cluster: Cluster, candidate: Pod) -> Any:
     return (
         evaluation.message,
         [evaluation.verdict(at) for at in range(len(cluster))],
-        {name: score.points[evaluation.feasible].tolist() for name, score in evaluation.scores.items()},
+        {name: score.weighted_scores[evaluation.feasible].tolist() for name, score in evaluation.scores.items()},
     )
 
 

@@ -59,14 +59,14 @@ def test_a_search_that_ends_at_one_node_more_than_it_needs_has_looked_at_the_rej
     search = Search()
     first, second = (search.run(nodes, fitting, None, SearchRules()) for _ in range(2))
     assert np.flatnonzero(first.feasible).tolist() == [*range(5), *range(6, 101)]
-    assert second.first == 103
+    assert second.start == 103
     assert np.flatnonzero(second.feasible).tolist() == [0, 1, 2, *range(103, 200)]
 
 
 def test_a_pod_that_fits_nowhere_has_looked_at_every_node() -> None:
     search, nodes = Search(7), nodes_of(*["a"] * 120)
     for fitting in (np.zeros(120, dtype=np.bool_), np.ones(120, dtype=np.bool_)):
-        assert search.run(nodes, fitting, None, SearchRules()).first == 7
+        assert search.run(nodes, fitting, None, SearchRules()).start == 7
 
 
 def test_nodes_that_a_pre_filter_plugin_leaves_out_are_not_looked_at() -> None:
@@ -75,13 +75,13 @@ def test_nodes_that_a_pre_filter_plugin_leaves_out_are_not_looked_at() -> None:
     listed[[10, 20]] = True
     assert np.flatnonzero(search.run(nodes, listed, listed, SearchRules()).feasible).tolist() == [10, 20]
     # Two were looked at.
-    assert search.run(nodes, everywhere, None, SearchRules()).first == 5
+    assert search.run(nodes, everywhere, None, SearchRules()).start == 5
 
 
 def test_where_a_search_begins_decides_ties() -> None:
     """The heap holds n3, n4, n0, n1, n2, and is met as n3, n4, n1, n2, n0."""
     nodes = nodes_of("a", "a", "a", "a", "a")
-    found = SearchResult(np.ones(5, dtype=np.bool_), first=3)
+    found = SearchResult(np.ones(5, dtype=np.bool_), start=3)
     assert [nodes.names[first_in_heap(cluster_of(nodes), found, np.array(among))] for among in ([0, 4], [0, 1, 2])] == [
         "n4",
         "n1",

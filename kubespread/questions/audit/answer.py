@@ -36,7 +36,7 @@ from kubespread.questions.causes.own_pods import is_intended, mismatch_of, neare
 from kubespread.questions.scene import Scene
 from kubespread.questions.selection import Selection, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
-from kubespread.scheduler.evaluation import has_lower
+from kubespread.scheduler.evaluation import outranks_any
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -278,7 +278,7 @@ class _WorkloadAudit:
             is_idle = is_idle and not any(map(is_terminating, world.book))
             if surge and not unavailable and is_idle and TEMPLATE_HASH not in template.spec.counted_keys:
                 evaluation = Applicant(world.living, template, scheduled[1]).placing().evaluation()
-                if evaluation.message and not has_lower(evaluation.cluster, template):
+                if evaluation.message and not outranks_any(evaluation.cluster, template):
                     pods = standing.replicas
                     return make_finding("noRollout", evaluation.message, surge=surge, unavailable=0, new=0, pods=pods)
         return make_finding("noRoom", following.message)

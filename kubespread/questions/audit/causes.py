@@ -299,7 +299,7 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
     @property
     def defaults(self) -> Sequence[TopologySpreadConstraint] | None:
         """Default constraints; None if nothing spreads the pods."""
-        running = self.afresh.plugins.running
+        running = self.afresh.plugins.evaluators
         plugin = next((plugin for plugin in running if isinstance(plugin, PodTopologySpread)), None)
         return None if plugin is None else plugin.defaults.constraints
 

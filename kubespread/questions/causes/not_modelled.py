@@ -45,7 +45,7 @@ def not_modelled(
     return (
         *other_admission(pod, cluster.objects),
         *(() if is_grouped else _pod_groups(cluster, pod)),
-        *(gap for plugin in plugins.running for gap in plugin.not_modelled(cluster, pod)),
+        *(gap for plugin in plugins.evaluators for gap in plugin.not_modelled(cluster, pod)),
         *not_modelled_of(profile),
     )
 

@@ -150,7 +150,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def spread(self) -> PodTopologySpread:
         """The plugin as the profile configures it, else with its defaults."""
-        configured = (plugin for plugin in self.plugins.running if isinstance(plugin, PodTopologySpread))
+        configured = (plugin for plugin in self.plugins.evaluators if isinstance(plugin, PodTopologySpread))
         return next(configured, PodTopologySpread())
 
     @cached_property

@@ -238,7 +238,7 @@ def explain_pod(
         schedulable=evaluation.message is None and not pod.spec.scheduling_gates,
         message=evaluation.message,
         conclusion=bars(evaluation),
-        nominated=None if evaluation.nominee is None else cluster.nodes.names[evaluation.nominee],
+        nominated=None if evaluation.nominated_node is None else cluster.nodes.names[evaluation.nominated_node],
         feasible=_feasible(evaluation, version) if evaluation.message is None else (),
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),

@@ -58,7 +58,7 @@ from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.advice import Advice, NotEnough, Suggestion
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import scheduler_amounts
-from kubespread.scheduler.evaluation import evaluate, has_lower
+from kubespread.scheduler.evaluation import evaluate, outranks_any
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
@@ -248,7 +248,7 @@ class Replicas(PlayedGoal):
         try:
             posed = pose(revised, snapshot, self.scheduler)
             (demand,) = posed.demands
-            may_preempt = has_lower(posed.cluster, demand.pod)
+            may_preempt = outranks_any(posed.cluster, demand.pod)
             if not may_preempt and (most := _most_running(posed.cluster, demand)) < self.replicas:
                 return Answer(most, self.replicas)
             placed = self.place(posed)

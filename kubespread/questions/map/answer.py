@@ -148,7 +148,7 @@ class MarkedPods(Struct, frozen=True):
     @classmethod
     def build(cls, cluster: Cluster, pod: Pod, plugins: Framework, own: Sequence[Pod]) -> MarkedPods:
         """Pods that the first constraint of ``pod`` counts, wherever they run; without constraints, its ``own``."""
-        plugin = next((plugin for plugin in plugins.running if isinstance(plugin, PodTopologySpread)), None)
+        plugin = next((plugin for plugin in plugins.evaluators if isinstance(plugin, PodTopologySpread)), None)
         if plugin is not None:
             cluster.assume(plugin.gaps(cluster, pod))
         try:

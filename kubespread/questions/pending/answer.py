@@ -36,7 +36,7 @@ from kubespread.questions.scene import Scene
 from kubespread.reports.advice import Suggestion
 from kubespread.reports.outcome import UnmadePods
 from kubespread.scheduler.cluster.columns import Mask, canonical, requests_of
-from kubespread.scheduler.evaluation import Evaluation, as_they_come, evaluate
+from kubespread.scheduler.evaluation import Evaluation, evaluate, keep_order
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
@@ -357,7 +357,7 @@ def _preempts(world: World, kind: AlikePods, waits: Waits) -> bool:
     if waits.cause != "filtered":
         return False
     budgets = world.budgets.current(world.time) if world.surroundings.preempts else ()
-    return world.queue.victims(kind.waiting[0], world.living, lambda: budgets, as_they_come) is not None
+    return world.queue.victims(kind.waiting[0], world.living, lambda: budgets, keep_order) is not None
 
 
 def _waiting(kinds: Iterable[AlikePods]) -> dict[PodKey, Waiting]:

@@ -134,7 +134,7 @@ def _sorts(world: World, workload: WorkloadName) -> Mapping[Hashable, Pod]:
 def _declarations(world: World, pod: Pod) -> tuple[SpreadRules, PodConstraints] | None:
     """Rules and constraints in force; None if the pod's scheduler does not spread."""
     scheduled = world.surroundings.scheduler_of(pod)
-    plugins = scheduled[1].running if scheduled is not None else []
+    plugins = scheduled[1].evaluators if scheduled is not None else []
     plugin = next((running for running in plugins if isinstance(running, PodTopologySpread)), None)
     if plugin is None:
         return None
@@ -156,7 +156,7 @@ def _constraints(
         return
     inclusion = NodeInclusion(cluster.nodes, pod, compares=rules.compares_tolerations)
     # Built-in soft constraints do not require each other's keys.
-    groups = [hard, others] if declared.strict else [hard, *([other] for other in others)]
+    groups = [hard, others] if declared.all_keys else [hard, *([other] for other in others)]
     for group in groups:
         yield from hard_constraints(cluster, pod, group, inclusion, rules) if group else ()
 

@@ -71,7 +71,7 @@ from kubespread.reports.parts import (
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.cluster.storage_index import claim_names
-from kubespread.scheduler.evaluation import has_lower, preempt
+from kubespread.scheduler.evaluation import outranks_any, preempt
 from kubespread.scheduler.plugins.volumes.matching import counts_capacity
 from kubespread.scheduler.profile.profile import framework, post_filters
 from kubespread.snapshot.snapshot import Snapshot
@@ -308,7 +308,7 @@ def _not_modelled(cluster: Cluster, demand: Demand, outcome: ScheduleResult, *, 
         yield "the pods that controllers make for those that are preempted: they are not placed"
         if growth.created.copies is not None and growth.created.copies < (growth.further or 0):
             yield "what quotas allow once pods are preempted: replicas that are refused before stay refused"
-    if demand.gang is not None and stuck is not None and has_lower(stuck.cluster, demand.pod):
+    if demand.gang is not None and stuck is not None and outranks_any(stuck.cluster, demand.pod):
         yield "preemption by pods of a group"
     if demand.workload is None:
         yield from _claims_of_pods(cluster, demand.pod)
@@ -399,7 +399,7 @@ def _preemption(demand: Demand, outcome: ScheduleResult, *, preempts: bool) -> P
         return preemption_report(outcome.preemption, demand.profile.version)
     stuck = outcome.unplaced
     is_next = preempts and demand.growth.further is None and demand.gang is None
-    if not is_next or stuck is None or not stuck.fits_nowhere or not has_lower(stuck.cluster, demand.pod):
+    if not is_next or stuck is None or not stuck.fits_nowhere or not outranks_any(stuck.cluster, demand.pod):
         return None
     return preemption_report(preempt(stuck, post_filters(demand.profile)), demand.profile.version)
 

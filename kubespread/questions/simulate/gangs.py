@@ -62,7 +62,7 @@ def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chanc
             outcome.count, outcome.stopped, outcome.stuck = entry.count, NO_PLACEMENTS, True
         return GangAttempt(outcomes, cluster, fits=False)
     # Where none fits, the one with the most members explains why.
-    shown = chance.turns(equals)[0] if equals else domains[0].value
+    shown = chance.order(equals)[0] if equals else domains[0].value
     candidates = column.codes == column.index[shown]
     confined = [replace(entry, candidates=candidates) for entry in entries]
     outcomes, after = run(cluster, confined, chance.tiebreaker, again=bool(equals))
@@ -98,7 +98,7 @@ def score_domains(
 
 def _allocation(cluster: Cluster, entries: Sequence[Entry], gang: Gang, tried: Sequence[DomainTrial]) -> dict[str, int]:
     """Percentage allocated by domain; empty where the profile does not run NodeResourcesFit."""
-    plugin = next((plugin for plugin in entries[0].plugins.running if isinstance(plugin, NodeResourcesFit)), None)
+    plugin = next((plugin for plugin in entries[0].plugins.evaluators if isinstance(plugin, NodeResourcesFit)), None)
     if plugin is None:
         return {}
     column = cluster.nodes.label(gang.topology_key)

@@ -163,7 +163,7 @@ class Cluster:
     def _claim_users_after(self, change: ClusterChange) -> ClaimUsers:
         users, kinds = self.claim_users, self.kinds
         uses, removed = users.uses_by(change.removed_pods, -1, kinds), change.removed_nodes
-        if removed and users.can_be_any:
+        if removed and users.may_exist:
             placed = zip(self.running.pods, self.running.node.tolist(), strict=True)
             leaving = {(id(pod), node) for pod, node in change.removed_pods}
             orphaned = ((pod, node) for pod, node in placed if node in removed and (id(pod), node) not in leaving)
@@ -214,7 +214,7 @@ class Cluster:
     @property
     def misused_claims(self) -> Mapping[int, Mapping[KindNumber, str]]:
         """Per node, kinds of pods with an ephemeral volume's claim that another pod owns, with the message for each."""
-        faulty = {number: self.storage.not_owned(self.kinds[number].pod) for number in self.kinds.with_ephemeral}
+        faulty = {number: self.storage.ownership_fault(self.kinds[number].pod) for number in self.kinds.with_ephemeral}
         running_kinds = [number for number, fault in faulty.items() if fault and number in self.running.nodes_of_kind]
         faults: dict[int, dict[KindNumber, str]] = {}
         for place in self.running.places_of(running_kinds).tolist() if running_kinds else ():

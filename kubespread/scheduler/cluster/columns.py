@@ -67,7 +67,7 @@ def shallow(original: T) -> T:
 
 
 class Forking:
-    """Base of objects that can continue in several ways; a fork shares all attributes except the declared ones."""
+    """Base of objects that can be forked; a fork shares all attributes except the declared ones."""
 
     _copied: ClassVar[tuple[str, ...]] = ()
     """Attributes copied by their own ``copy``."""
@@ -270,7 +270,7 @@ def requests_of(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
         return scheduler_amounts(amounts), scheduler_amounts(requests.pod_requests(pod, offered, use_status=True))
 
 
-def requested_by_name(pod: Pod) -> Mapping[str, int]:
+def extended_requests(pod: Pod) -> Mapping[str, int]:
     """Extended resources that a pod requests, including the implicit ones of device classes."""
     requested = scheduler_amounts(requests.pod_requests(pod))
     return {

@@ -156,7 +156,7 @@ class _Capacity(_Columns):
         codes, firsts = self._codes
         return np.array([allowed_pods(node) for node in firsts], dtype=np.int64)[codes]
 
-    def offers(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+    def capacity_rows(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
         if names not in self._offers:
             self._offers[names] = self._offer_rows(names)
         return self._offers[names]
@@ -307,9 +307,9 @@ class Nodes:
     def allowed_pods(self) -> Counts:
         return self._capacity.allowed_pods
 
-    def offers(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+    def capacity_rows(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
         """Number of pods that each node allows, and its allocatable amounts of ``names``."""
-        return self._capacity.offers(names)
+        return self._capacity.capacity_rows(names)
 
     @property
     def images(self) -> Mapping[str, tuple[list[int], int]]:
@@ -468,7 +468,7 @@ class SearchResult(Struct, frozen=True):
     """Feasible nodes found before the search ended."""
 
     feasible: Mask
-    first: int = 0
+    start: int = 0
     """Start of the search in kube-scheduler's list of nodes."""
 
 

@@ -25,8 +25,8 @@ from kubespread.scheduler.cluster.memo import Recent, Results
 from kubespread.scheduler.cluster.nodes import Nodes
 
 
-class Use(NamedTuple):
-    """A pod that came to a node (``by`` 1) or left it (-1); the position is in the list of nodes at that time."""
+class ClaimUse(NamedTuple):
+    """A pod with claims that came to a node (``by`` 1) or left it (-1), by its position at that time."""
 
     pod: Pod
     node: int
@@ -36,7 +36,7 @@ class Use(NamedTuple):
 class ClaimEvent(Struct, frozen=True, eq=False):
     """Uses of claims at one time, with the objects and nodes of that time and cached results about these."""
 
-    uses: Sequence[Use]
+    uses: Sequence[ClaimUse]
     objects: ClusterObjects
     nodes: Nodes
     results: Results
@@ -57,28 +57,28 @@ class ClaimUsers(Struct, frozen=True, eq=False):
         return cls(objects, frozenset(extended_resources(objects.get(DeviceClass))))
 
     @property
-    def can_be_any(self) -> bool:
-        """True if some pod may use a claim that was ever allocated."""
+    def may_exist(self) -> bool:
+        """True if any pod may use a claim for devices, or ever did."""
         return bool(self.provided or self.objects.get(ResourceClaim) or self.events)
 
-    def add(self, uses: Sequence[Use], nodes: Nodes, results: Results) -> ClaimUsers:
+    def add(self, uses: Sequence[ClaimUse], nodes: Nodes, results: Results) -> ClaimUsers:
         """The history with further uses."""
         event = ClaimEvent(tuple(uses), self.objects, nodes, results)
         return replace(self, events=(*self.events, event)) if uses else self
 
-    def uses_by(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[Use]:
+    def uses_by(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[ClaimUse]:
         """Uses by the ``pods`` that have claims, usually few."""
         if not self.provided:
-            return [Use(pod, node, by) for pod, node in pods if pod.spec.resource_claims]
+            return [ClaimUse(pod, node, by) for pod, node in pods if pod.spec.resource_claims]
 
         def has_claims(pod: Pod) -> bool:
             requests = {} if pod.spec.resource_claims else kinds[kinds.number_of(pod)].requests[0]
             return bool(pod.spec.resource_claims) or not self.provided.isdisjoint(requests)
 
-        return [Use(pod, node, by) for pod, node in pods if has_claims(pod)]
+        return [ClaimUse(pod, node, by) for pod, node in pods if has_claims(pod)]
 
     def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
-        """Users of claims by these events among other objects."""
+        """The history with the same events and other objects."""
         other = ClaimUsers.build(objects)
         return replace(self, objects=objects, provided=other.provided) if self.events else other
 

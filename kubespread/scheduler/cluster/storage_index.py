@@ -43,7 +43,7 @@ def is_owned(claim: api.PersistentVolumeClaim, pod: Pod) -> bool:
     return any(owner.controller and owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references)
 
 
-def not_owner(claim: api.PersistentVolumeClaim, pod: Pod) -> str:
+def not_owner_message(claim: api.PersistentVolumeClaim, pod: Pod) -> str:
     owner = f"{pod.metadata.namespace}/{pod.metadata.name}"
     return f"PVC {claim.metadata.namespace}/{claim.metadata.name} was not created for pod {owner} (pod is not owner)"
 
@@ -155,12 +155,12 @@ class StorageIndex:
         classes = (self.classes.get(storage_class_name(claim)) for claim in claims if not claim.spec.volume_name)
         return any(storage_class is not None and storage_class.provisioner for storage_class in classes)
 
-    def not_owned(self, pod: Pod) -> str | None:
+    def ownership_fault(self, pod: Pod) -> str | None:
         """kube-scheduler's message if the claim of an ephemeral volume belongs to another pod; else None."""
         for volume in pod.spec.volumes:
             claim = self.claim(pod, claim_name(pod, volume) or "") if volume.ephemeral is not None else None
             if claim is not None and not is_owned(claim, pod):
-                return not_owner(claim, pod)
+                return not_owner_message(claim, pod)
         return None
 
     def _of_claim(self, claim: api.PersistentVolumeClaim, *, translates: bool) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """DefaultPreemption: which node would be nominated, and which of its pods would be evicted.
 
-Where the scheduler starts at a random node, this starts at the first by name. The caller's `Turns` decide between equal
-nodes, and between equal pods.
+Where the scheduler starts at a random node, this starts at the first by name. The caller's `TieOrder` decides between
+equal nodes, and between equal pods.
 
 Source: pkg/scheduler/framework/preemption/preemption.go, Preempt, DryRunPreemption, pickOneNodeForPreemption,
     findCandidates
@@ -34,7 +34,7 @@ from kubespread.scheduler.evaluation import (
     Evaluation,
     PostFilterPlugin,
     PreemptionCandidate,
-    Turns,
+    TieOrder,
     budget_gaps,
 )
 from kubespread.scheduler.framework import DryRun
@@ -89,14 +89,14 @@ class DefaultPreemption(PostFilterPlugin, frozen=True):
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         return SKIP
 
-    def post_filter(self, evaluation: Evaluation, budgets: Budgets, turns: Turns) -> PreemptionCandidate | str:
+    def post_filter(self, evaluation: Evaluation, budgets: Budgets, order: TieOrder) -> PreemptionCandidate | str:
         """Choose a candidate by dry runs; their errors are the answer only without any candidate."""
         if (refusal := _refusal(evaluation)) is not None:
             return f"preemption: {refusal}"
-        search = _DryRuns(evaluation, self, budgets, turns)
+        search = _DryRuns(evaluation, self, budgets, order)
         if candidates := search.run():
-            best, *others = turns(_best(candidates))
-            return replace(best, others=tuple(other.node for other in others))
+            best, *others = order(_best(candidates))
+            return replace(best, equal_nodes=tuple(other.node for other in others))
         if search.errors:
             # As Go's aggregate of errors is worded: equal ones once, several in brackets.
             text = ", ".join(dict.fromkeys(search.errors))
@@ -134,8 +134,8 @@ def _is_preempted(pod: Pod) -> bool:
 class _DryRuns:
     """Dry runs on the nodes where removing pods might help."""
 
-    def __init__(self, evaluation: Evaluation, plugin: DefaultPreemption, budgets: Budgets, turns: Turns) -> None:
-        self._args, self._honors_empty, self._turns = plugin.args, plugin.honors_empty_selectors, turns
+    def __init__(self, evaluation: Evaluation, plugin: DefaultPreemption, budgets: Budgets, order: TieOrder) -> None:
+        self._args, self._honors_empty, self._order = plugin.args, plugin.honors_empty_selectors, order
         self._budgets = list(_selecting(budgets, honors_empty=self._honors_empty))
         self._evaluation = evaluation
         self._prepared = evaluation.prepared.fork()
@@ -190,7 +190,7 @@ class _DryRuns:
             if status.code is not Code.SUCCESS:
                 self._failures[node] = status.reasons
                 return None
-            important = self._most_important_first(self._turns(lower))
+            important = self._most_important_first(self._order(lower))
             violating = self._violating(important)
             victims = list[int]()
             for index in sorted(important, key=lambda index: index not in violating):

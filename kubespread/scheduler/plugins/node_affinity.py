@@ -67,9 +67,9 @@ class NodeAffinity(Plugin, frozen=True):
     one_conflict_rejects: bool = False
     """Up to 1.26 a single term with contradictory names rejects the pod, regardless of the other terms."""
     narrows: bool = True
-    """Since 1.24 names in the required terms exclude other nodes beforehand."""
+    """Since 1.24 PreFilter limits the search to the nodes that the required terms name."""
     needs_all_named: bool = False
-    """Up to a patch of 1.29 such a name without a node ends the cycle."""
+    """Up to 1.29 without the backport, the name of a missing node ends the cycle in an error."""
 
     def signature(self, pod: Pod) -> Hashable:
         return msgspec.msgpack.encode((pod.spec.node_selector, _node_affinity_of(pod)))

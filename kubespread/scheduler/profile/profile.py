@@ -302,7 +302,7 @@ def post_filters(profile: Profile) -> PostFilters:
     chosen = (plugins.get(name) for name in profile.post_filters)
     return PostFilters(
         [plugin for plugin in chosen if isinstance(plugin, PostFilterPlugin)],
-        ends_twice=version.reaches(26) and not version.reaches(29),
+        ends_in_two_periods=version.reaches(26) and not version.reaches(29),
         names_placement=version.reaches(37),
     )
 

@@ -344,7 +344,7 @@ def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
 
     Without victims its nomination ends, unless pods are still terminating.
     """
-    candidate = world.queue.victims(waiting, world.living, budgets, world.surroundings.chance.turns)
+    candidate = world.queue.victims(waiting, world.living, budgets, world.surroundings.chance.order)
     if candidate is None:
         return not world.leaving and world.end_nomination(waiting)
     victims = list(filter(is_active, candidate.victims))
@@ -352,13 +352,13 @@ def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
         # All victims are terminating already, on a node with a silent kubelet.
         return False
     happenings = world.happenings
-    happenings.by_chance |= bool(candidate.tied or candidate.others)
+    happenings.by_chance |= bool(candidate.tied or candidate.equal_nodes)
     if candidate.tied:
         names = ["/".join(key_of(pod)) for pod in (*candidate.victims, *candidate.tied)]
         tie = f"who is preempted on {candidate.node} is a tie, broken by name: {some_of(names, _MAX_NAMED)}"
         happenings.ties.append(tie)
         happenings.note(tie)
-    if candidate.others:
+    if candidate.equal_nodes:
         happenings.note("on which of several equal nodes pods are preempted is arbitrary")
     for victim in victims:
         protecting = world.budgets.protecting(victim, world.time)

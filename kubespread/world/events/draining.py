@@ -74,7 +74,7 @@ def fail(world: World, names: Sequence[str]) -> None:
             "controller does not evict there"
         )
     world.change_nodes(NodeChange(replaced=changed))
-    ordered_nodes = [changed[name] for name in world.surroundings.chance.turns(names)]
+    ordered_nodes = [changed[name] for name in world.surroundings.chance.order(names)]
     pods = [pod for pod in _pods_on(world, names) if is_active(pod)]
     world.happenings.silenced += filter(is_ready, pods)
     world.change_pods((pod, outage.unready_pod(pod, world.time)) for pod in pods)

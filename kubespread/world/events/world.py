@@ -71,7 +71,7 @@ class World(Store):
         self.book.changed.update(names)
         happenings, chance, has_acted = self.happenings, self.surroundings.chance, False
         created, departures = len(happenings.created), len(happenings.departures)
-        for name in chance.turns(names):
+        for name in chance.order(names):
             has_acted |= CONTROLLERS[self.controlled_as(name)](self, name)
             if chance.scheduler_is_faster():
                 schedule(self)

@@ -15,7 +15,7 @@ from kubespread.controllers.persistentvolume import PickVolume, first_volume
 from kubespread.controllers.replicaset import Pick, first_by_name
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.nodes import Search
-from kubespread.scheduler.evaluation import Turns, as_they_come
+from kubespread.scheduler.evaluation import TieOrder, keep_order
 from kubespread.scheduler.placing import Tiebreaker, first_in_heap
 from kubespread.world.store.happenings import Happenings
 
@@ -35,7 +35,7 @@ class Chance(Struct, frozen=True):
     """Choice among equal nodes for a pod."""
     volume: PickVolume = first_volume
     """Choice among equal volumes for a claim."""
-    turns: Turns = as_they_come
+    order: TieOrder = keep_order
     """Order of failing nodes, of equal nodes and pods in preemption, of controllers, and of a gang's equal domains."""
     scheduler_is_faster: Callable[[], bool] = bool
     """True if pods are placed before the next controller is done."""

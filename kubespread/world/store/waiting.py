@@ -28,7 +28,7 @@ from kubespread.scheduler.cluster.memo import Recent
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import Moves, NodeUsage
 from kubespread.scheduler.cluster.storage_index import StorageChange
-from kubespread.scheduler.evaluation import Evaluation, PreemptionCandidate, Turns, has_lower, preempt
+from kubespread.scheduler.evaluation import Evaluation, PreemptionCandidate, TieOrder, outranks_any, preempt
 from kubespread.scheduler.framework import Framework, PreparedPod
 from kubespread.scheduler.placing import Choice, OnNodeAnswers, Placing, Tiebreaker, first_in_heap, on_node_answers
 from kubespread.scheduler.plugin import SchedulingError
@@ -175,7 +175,7 @@ class LivingCluster:
     def change(self, added_pods: Sequence[tuple[Pod, int]] = (), removed_pods: Sequence[tuple[Pod, int]] = ()) -> None:
         """Record pods that came and went, each with its node."""
         # Who has which device depends on the order in which pods came and went.
-        in_turn = self._joined.claim_users.can_be_any or any(
+        in_turn = self._joined.claim_users.may_exist or any(
             pod.spec.resource_claims for pod, _ in (*removed_pods, *added_pods)
         )
         if in_turn or self._storage is not None:
@@ -357,7 +357,7 @@ class Applicant:
 def constraints_on(cluster: Cluster, pod: Pod, scheduler_of: SchedulerOf) -> list[ConstraintReport]:
     """Constraints in force for ``pod``, with their counts on ``cluster``; only their plugin is run."""
     scheduled = scheduler_of(pod)
-    plugins = scheduled[1].running if scheduled is not None else []
+    plugins = scheduled[1].evaluators if scheduled is not None else []
     plugin = next((candidate for candidate in plugins if isinstance(candidate, PodTopologySpread)), None)
     if plugin is None:
         return []
@@ -442,7 +442,7 @@ class Queue(Forking):
         return None if applicant is None or choice is None else (applicant, choice)
 
     def victims(
-        self, waiting: Waiting, living: LivingCluster, budgets: CurrentBudgets, turns: Turns
+        self, waiting: Waiting, living: LivingCluster, budgets: CurrentBudgets, order: TieOrder
     ) -> PreemptionCandidate | None:
         """Node that kube-scheduler would free for a pod that fits nowhere, with the pods it would evict; None if that
         does not help.
@@ -450,22 +450,22 @@ class Queue(Forking):
         applicant = self._applicant(waiting, living)
         if not self._preempts or applicant is None or applicant.helpless_at == living.length:
             return None
-        candidate = self._candidate(waiting, living, budgets, turns)
+        candidate = self._candidate(waiting, living, budgets, order)
         if candidate is None:
             applicant.helpless_at = living.length
         return candidate
 
     def _candidate(
-        self, waiting: Waiting, living: LivingCluster, budgets: CurrentBudgets, turns: Turns
+        self, waiting: Waiting, living: LivingCluster, budgets: CurrentBudgets, order: TieOrder
     ) -> PreemptionCandidate | None:
-        if living.lowest_priority >= priority_of(waiting.pod) or not has_lower(living.cluster, waiting.pod):
+        if living.lowest_priority >= priority_of(waiting.pod) or not outranks_any(living.cluster, waiting.pod):
             return None
         evaluation = self.evaluation(waiting, living)
         scheduled = self._scheduler_of(waiting.pod)
         if evaluation is None or scheduled is None or not evaluation.fits_nowhere:
             return None
         profile, _ = scheduled
-        return preempt(evaluation, post_filters(profile), budgets=budgets(), turns=turns).candidate
+        return preempt(evaluation, post_filters(profile), budgets=budgets(), order=order).candidate
 
     def nominate(self, waiting: Waiting, node: str) -> Pod:
         """The pod with a nominated node, which sets it apart from its copies."""

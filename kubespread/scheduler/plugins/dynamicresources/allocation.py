@@ -49,7 +49,7 @@ from kubespread.scheduler.plugins.dynamicresources.ledger import (
     consumption,
     counters_left,
     lacking,
-    most_at_once,
+    max_used_together,
 )
 
 _EFFECTS = ("NoSchedule", "NoExecute")
@@ -64,7 +64,7 @@ class ClaimConstraint:
         self._attribute = constraint.match_attribute or constraint.distinct_attribute or ""
         self._values: list[object] = []
         """One value per device, in the order the devices came."""
-        self._forgets = rules.distinct_forgets and not self._must_match
+        self._forgets = rules.distinct_compares_last_device and not self._must_match
         self._last: dict[str, object] = {}
         """Value of each request's last device, with which older releases compare; none after a device was removed."""
 
@@ -106,8 +106,8 @@ def _comparable(attribute: DeviceAttribute | None) -> tuple[str, object] | None:
     return next(((kind, value) for kind, value in values.items() if value is not None), None)
 
 
-def keeps_away(taints: Iterable[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> bool:
-    """True if a taint of a device keeps it from a request with these tolerations."""
+def has_untolerated_taint(taints: Iterable[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> bool:
+    """True if a taint keeps a device from a request with these tolerations."""
     return any(
         taint.effect in _EFFECTS and not any(_tolerates(toleration, taint) for toleration in tolerations)
         for taint in taints
@@ -208,7 +208,7 @@ class _DeviceSearch:
         return sized
 
     def _sizes_of(self, alternatives: Sequence[RequestToAllocate]) -> list[_SizedRequest]:
-        for request in alternatives if self._rules.knows_sharing and not self._rules.shares_count else ():
+        for request in alternatives if self._rules.knows_sharing and not self._rules.consumable_capacity else ():
             if request.capacity is not None:
                 kind = "subrequest" if request.alternative else "request"
                 disabled = "has capacity requests, but the DRAConsumableCapacity feature is disabled"
@@ -217,7 +217,7 @@ class _DeviceSearch:
 
     def _size(self, request: RequestToAllocate) -> _SizedRequest:
         owner = f"claim {request.claim}, request {request.name}"
-        if request.names_admin_access and not self._rules.admin_access_counts:
+        if request.names_admin_access and not self._rules.admin_access:
             raise AllocationError(f"{owner}: admin access is requested, but the feature is disabled")
         if request.mode == EXACT_COUNT:
             return _SizedRequest(request, request.count)
@@ -230,7 +230,7 @@ class _DeviceSearch:
             if not pool.is_usable:
                 state = "being updated" if pool.is_incomplete else "invalid"
                 text = f"{owner}: asks for all devices, but resource pool {pool} is currently {state}"
-                raise (AllocationError if self._rules.bad_pools_end_the_search else NodeAllocationError)(text)
+                raise (AllocationError if self._rules.invalid_pools_end_the_search else NodeAllocationError)(text)
             candidates.extend(
                 candidate
                 for candidate in pool.candidates
@@ -240,7 +240,7 @@ class _DeviceSearch:
 
     def _selects(self, request: RequestToAllocate, candidate: ReachedDevice) -> bool:
         device, pool = candidate
-        if device.device.binding_conditions and not self._rules.bindings_count:
+        if device.device.binding_conditions and not self._rules.binding_conditions:
             return False
         return request.selects(device) and device.id not in pool.unreached
 
@@ -248,7 +248,7 @@ class _DeviceSearch:
         self, request: RequestToAllocate, device: OfferedDevice, capacities: Capacities | None = None
     ) -> bool:
         """True if its capacities have room for one more allocation."""
-        if not self._rules.shares_count:
+        if not self._rules.consumable_capacity:
             return True
         consumed = self._consumption(request, device)
         return consumed is not None and (capacities or self._capacities).suffices(device, consumed)
@@ -301,7 +301,7 @@ class _DeviceSearch:
             ]
         except AllocationError:
             return False
-        if any(most_at_once(candidates, left, self._rules) < size for candidates, size in usable):
+        if any(max_used_together(candidates, left, self._rules) < size for candidates, size in usable):
             return True
         alone = [
             (candidates, size)
@@ -310,7 +310,7 @@ class _DeviceSearch:
         ]
         requested = [[device.id for device, _ in candidates] for candidates, size in alone for _ in range(size)]
         together = {candidate.device.id: candidate for candidates, _ in alone for candidate in candidates}
-        if most_at_once(together.values(), left, self._rules) < len(requested):
+        if max_used_together(together.values(), left, self._rules) < len(requested):
             return True
         matches: dict[DeviceID, int] = {}
         return len(requested) <= _MAX_MATCHED and not all(
@@ -327,7 +327,7 @@ class _DeviceSearch:
             for candidate in self._candidates
             if candidate.device.id not in self._ledger.in_use
             and self._selects(request, candidate)
-            and not keeps_away(candidate.device.taints(self._rules), request.tolerations)
+            and not has_untolerated_taint(candidate.device.taints(self._rules), request.tolerations)
             and self._has_room(request, candidate.device, untouched)
             and (
                 candidate.device.is_shared(self._rules)
@@ -396,7 +396,7 @@ class _DeviceSearch:
         taking = self._taking.get(device.id, ())
         if request.admin_access:
             return claim not in taking
-        if self._rules.shares_bar_alone and device.id in self._ledger.shares and not device.is_shared(self._rules):
+        if self._rules.excludes_shared and device.id in self._ledger.shares and not device.is_shared(self._rules):
             return False
         return device.id not in self._ledger.in_use and not taking
 
@@ -427,14 +427,14 @@ class _DeviceSearch:
         """Reserve all that a device needs, adding steps to ``undo``; False if it may not be allocated."""
         device, pool = candidate
         if device.device.consumes_counters:
-            if not self._rules.partitions_count:
+            if not self._rules.partitionable:
                 return False
             if not (device.is_shared(self._rules) and self._capacities.is_in_use(device)):
                 if not self._counters.reserve(device, pool):
                     return False
                 if not (device.is_shared(self._rules) and self._rules.miscounts):
                     undo.append(lambda: self._counters.release(device, pool))
-        if keeps_away(device.taints(self._rules), request.tolerations):
+        if has_untolerated_taint(device.taints(self._rules), request.tolerations):
             return False
         added: list[Callable[[], object]] = []
         for constraint in self._constraints[claim]:

@@ -20,11 +20,11 @@ from kubespread.kube.api import devices as api
 from kubespread.kube.api.core import Container, Pod, PodResourceClaim
 from kubespread.kube.pod_requests import amounts, is_sidecar
 from kubespread.kube.quantity import QuantityText
-from kubespread.scheduler.cluster.columns import requested_by_name
+from kubespread.scheduler.cluster.columns import extended_requests
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts, OfferedDevice, Rules
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimID, DeviceID, Facts, OfferedDevice, Rules
 from kubespread.scheduler.plugins.dynamicresources.ledger import DeviceLedger
 
 MAX_DEVICES = 32
@@ -208,7 +208,7 @@ class RefusedError(Exception):
 
 
 class PodClaim(Struct, frozen=True):
-    key: ClaimKey
+    key: ClaimID
     spec: api.ResourceClaimSpec
     claim: api.ResourceClaim | None = None
     """None for one created for this pod when it is placed."""
@@ -272,7 +272,7 @@ def claims_of(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> Pod
     for claim in claims:
         if claim.allocation is None:
             _check_requests(claim, facts, rules)
-    resources = requested_by_name(pod) if rules.provides_resources and facts.by_resource else {}
+    resources = extended_requests(pod) if rules.extended_resource and facts.by_resource else {}
     if facts.by_resource.keys().isdisjoint(resources):
         return PodClaims(claims)
     key = facts.extended_resource_claim_of(pod)
@@ -295,19 +295,19 @@ def _named_claims(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) ->
             yield PodClaim(key, template.spec.spec, reference=reference.name)
 
 
-def _key_of(pod: Pod, reference: PodResourceClaim) -> tuple[ClaimKey | None, bool]:
+def _key_of(pod: Pod, reference: PodResourceClaim) -> tuple[ClaimID | None, bool]:
     """Key of a claim, None where none was needed, and True if the claim was already made for this pod."""
     namespace = pod.metadata.namespace
     if reference.resource_claim_name:
-        return ClaimKey(namespace, reference.resource_claim_name), False
+        return ClaimID(namespace, reference.resource_claim_name), False
     for status in pod.status.resource_claim_statuses:
         if status.name == reference.name:
             name = status.resource_claim_name
-            return (ClaimKey(namespace, name), True) if name else (None, True)
-    return ClaimKey(namespace, f"{pod.metadata.name}-{reference.name}"), False
+            return (ClaimID(namespace, name), True) if name else (None, True)
+    return ClaimID(namespace, f"{pod.metadata.name}-{reference.name}"), False
 
 
-def _existing(pod: Pod, key: ClaimKey, claim: api.ResourceClaim, ledger: DeviceLedger, *, owner_kind: str) -> PodClaim:
+def _existing(pod: Pod, key: ClaimID, claim: api.ResourceClaim, ledger: DeviceLedger, *, owner_kind: str) -> PodClaim:
     """Take an existing claim, which the pod must own if ``owner_kind`` says that it was made for the pod."""
     if claim.metadata.deletion_timestamp is not None:
         raise RefusedError(f'resourceclaim "{key.name}" is being deleted')
@@ -321,7 +321,7 @@ def _existing(pod: Pod, key: ClaimKey, claim: api.ResourceClaim, ledger: DeviceL
 def _template(pod: Pod, reference: PodResourceClaim, facts: Facts) -> api.ResourceClaimTemplate | None:
     """Template that the claim will be created from; None if it was not listed. Raises RefusedError if the pod waits."""
     name = reference.resource_claim_template_name or ""
-    template = facts.templates.get(ClaimKey(pod.metadata.namespace, name))
+    template = facts.templates.get(ClaimID(pod.metadata.namespace, name))
     if template is None and (facts.objects.knows(api.ResourceClaimTemplate) or pod.metadata.uid):
         raise RefusedError(f'pod "{pod.metadata.namespace}/{pod.metadata.name}": ResourceClaim not created yet')
     return template
@@ -330,7 +330,7 @@ def _template(pod: Pod, reference: PodResourceClaim, facts: Facts) -> api.Resour
 def _check_requests(claim: PodClaim, facts: Facts, rules: Rules) -> None:
     """Refuse malformed requests, and requests of unknown classes if classes were listed."""
     for request in claim.spec.devices.requests:
-        if request.first_available and not rules.alternatives_count:
+        if request.first_available and not rules.prioritized_list:
             disabled = "has subrequests, but the DRAPrioritizedList feature is disabled"
             raise RefusedError(f"resource claim {claim.key}, request {request.name}: {disabled}")
         if request.exactly is None and not request.first_available:

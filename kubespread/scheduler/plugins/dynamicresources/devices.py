@@ -30,35 +30,35 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationE
 class Rules(Struct, frozen=True):
     """Feature gates, and behavior that differs between releases."""
 
-    provides_resources: bool = True
+    extended_resource: bool = True
     """DRAExtendedResource."""
-    taints_count: bool = True
+    device_taints: bool = True
     """DRADeviceTaints."""
-    taint_rules_count: bool = True
-    """DRADeviceTaintRules; kube-scheduler 1.36 listens to rules of one version of the API and takes another's."""
+    device_taint_rules: bool = True
+    """DRADeviceTaintRules since 1.37: kube-scheduler 1.36 watches and reads the rules in different API versions."""
     owner_kind: str = "Pod"
     """Word for a pod in the message that a claim is another pod's; lower case up to 1.35."""
-    bare_taint_rules_count: bool = False
+    taint_rules_without_selector: bool = False
     """Up to 1.37.0 a DeviceTaintRule without a selector was for every device, since then for none."""
-    bad_pools_end_the_search: bool = True
+    invalid_pools_end_the_search: bool = True
     """Up to 1.37 a request for all devices fails on every node for the incomplete or invalid pool of one."""
-    shares_bar_alone: bool = False
-    """Since 1.38 no request gets a device alone that claims still share, even if its slice no longer allows sharing."""
-    capacity_names_are_one: bool = False
+    excludes_shared: bool = False
+    """Since 1.38 no claim gets a device exclusively that others still share, even if its slice now forbids sharing."""
+    qualifies_capacity_names: bool = False
     """Since 1.38 a request may name a capacity with its driver's name and without, however it is published."""
-    distinct_forgets: bool = False
+    distinct_compares_last_device: bool = False
     """Up to 1.36 distinctAttribute compares with the last device of each request, not with all."""
-    alternatives_count: bool = True
+    prioritized_list: bool = True
     """DRAPrioritizedList."""
-    admin_access_counts: bool = True
+    admin_access: bool = True
     """DRAAdminAccess."""
-    partitions_count: bool = True
+    partitionable: bool = True
     """DRAPartitionableDevices."""
-    shares_count: bool = True
+    consumable_capacity: bool = True
     """DRAConsumableCapacity."""
-    bindings_count: bool = True
+    binding_conditions: bool = True
     """DRADeviceBindingConditions, and DRAResourceClaimDeviceStatus, which it depends on."""
-    fractions_count: bool = True
+    fractional_capacity_range: bool = True
     """DRAFractionalCapacityRange: the range of a capacity need not be in whole numbers."""
     miscounts: bool = False
     """Up to 1.36 counters, constraints and capacity reserved for a device stay reserved if it is then not allocated.
@@ -69,29 +69,29 @@ class Rules(Struct, frozen=True):
 
     @property
     def knows_sharing(self) -> bool:
-        """True if the allocator knows shares, distinct attributes and binding conditions at all."""
-        return self.shares_count or self.bindings_count
+        """True if the allocator implements device sharing, distinctAttribute and binding conditions at all."""
+        return self.consumable_capacity or self.binding_conditions
 
     @classmethod
     def from_version(cls, version: KubeVersion) -> Rules:
         """Rules of a release with its feature gates."""
         has = version.has
         return cls(
-            provides_resources=has("DRAExtendedResource"),
-            taints_count=has("DRADeviceTaints"),
-            taint_rules_count=has("DRADeviceTaintRules") and version.reaches(37),
+            extended_resource=has("DRAExtendedResource"),
+            device_taints=has("DRADeviceTaints"),
+            device_taint_rules=has("DRADeviceTaintRules") and version.reaches(37),
             owner_kind="Pod" if version.reaches(36) else "pod",
-            bare_taint_rules_count=not version.reaches(37, 1),
-            bad_pools_end_the_search=not version.reaches(38),
-            shares_bar_alone=version.reaches(38),
-            capacity_names_are_one=version.reaches(38),
-            distinct_forgets=not version.reaches(37),
-            alternatives_count=has("DRAPrioritizedList"),
-            admin_access_counts=has("DRAAdminAccess"),
-            partitions_count=has("DRAPartitionableDevices"),
-            shares_count=has("DRAConsumableCapacity"),
-            bindings_count=has("DRADeviceBindingConditions") and has("DRAResourceClaimDeviceStatus"),
-            fractions_count=has("DRAFractionalCapacityRange"),
+            taint_rules_without_selector=not version.reaches(37, 1),
+            invalid_pools_end_the_search=not version.reaches(38),
+            excludes_shared=version.reaches(38),
+            qualifies_capacity_names=version.reaches(38),
+            distinct_compares_last_device=not version.reaches(37),
+            prioritized_list=has("DRAPrioritizedList"),
+            admin_access=has("DRAAdminAccess"),
+            partitionable=has("DRAPartitionableDevices"),
+            consumable_capacity=has("DRAConsumableCapacity"),
+            binding_conditions=has("DRADeviceBindingConditions") and has("DRAResourceClaimDeviceStatus"),
+            fractional_capacity_range=has("DRAFractionalCapacityRange"),
             miscounts=not version.reaches(37),
         )
 
@@ -149,20 +149,20 @@ class OfferedDevice(Struct, eq=False, dict=True):
 
     def taints(self, rules: Rules) -> Sequence[api.DeviceTaint]:
         """Taints of the device itself, and of DeviceTaintRules."""
-        if not rules.taints_count:
+        if not rules.device_taints:
             return ()
-        if not self.taint_rules or not rules.taint_rules_count:
+        if not self.taint_rules or not rules.device_taint_rules:
             return self.device.taints
         rule_taints = (
             rule.spec.taint
             for rule in self.taint_rules
-            if rule.spec.device_selector is not None or rules.bare_taint_rules_count
+            if rule.spec.device_selector is not None or rules.taint_rules_without_selector
         )
         return (*self.device.taints, *rule_taints)
 
     def is_shared(self, rules: Rules) -> bool:
         """True if several claims may have it at once."""
-        return rules.shares_count and self.device.allow_multiple_allocations
+        return rules.consumable_capacity and self.device.allow_multiple_allocations
 
     def attribute(self, qualified_name: str) -> api.DeviceAttribute | None:
         """Attribute by its full name; a device may publish it without its driver's domain."""
@@ -298,7 +298,7 @@ class Inventory:
         for number, resource_slice in enumerate(slices):
             spec, pool_id = resource_slice.spec, _pool_id(resource_slice)
             self._by_pool.setdefault(pool_id, []).append(number)
-            if not rules.partitions_count and (spec.per_device_node_selection is not None or spec.shared_counters):
+            if not rules.partitionable and (spec.per_device_node_selection is not None or spec.shared_counters):
                 continue
             if spec.per_device_node_selection:
                 reached = [_reachable_nodes(nodes, device) for device in spec.devices]
@@ -347,7 +347,7 @@ class Inventory:
         return [device for device in self._all_offered(late) if device.device.binding_conditions]
 
     @cached_property
-    def mixed_up(self) -> Sequence[str]:
+    def ambiguous_pools(self) -> Sequence[str]:
         """Names of pools of several drivers for which, up to 1.36, the first node decides which counters are used."""
         if not self._rules.miscounts:
             return ()
@@ -402,13 +402,13 @@ class Inventory:
                 return Pool(pool_id, is_incomplete=True)
         current.sort(key=lambda number: self._slices[number].metadata.name)
         counting = [
-            number for number in current if self._rules.partitions_count and self._slices[number].spec.shared_counters
+            number for number in current if self._rules.partitionable and self._slices[number].spec.shared_counters
         ]
         devices = self._all_offered(number for number in current if number not in counting)
         sets = [counters for number in counting for counters in self._slices[number].spec.shared_counters]
         names = {counters.name for counters in sets}
         is_invalid = len({device.id for device in devices}) < len(devices) or len(names) < len(sets)
-        if not self._rules.partitions_count:
+        if not self._rules.partitionable:
             return Pool(pool_id, is_invalid=True) if is_invalid else Pool(pool_id, devices)
         counters = {
             (counters.name, name): parse(counter.value).nano
@@ -467,7 +467,7 @@ def _pool_id(offered: api.ResourceSlice) -> PoolID:
     return offered.spec.driver, offered.spec.pool.name
 
 
-class ClaimKey(NamedTuple):
+class ClaimID(NamedTuple):
     namespace: str
     name: str
 
@@ -497,16 +497,16 @@ class Facts:
         return api.extended_resources(self.objects.get(api.DeviceClass))
 
     @cached_property
-    def claims(self) -> Mapping[ClaimKey, api.ResourceClaim]:
+    def claims(self) -> Mapping[ClaimID, api.ResourceClaim]:
         return {
-            ClaimKey(claim.metadata.namespace, claim.metadata.name): claim
+            ClaimID(claim.metadata.namespace, claim.metadata.name): claim
             for claim in self.objects.get(api.ResourceClaim)
         }
 
     @cached_property
-    def templates(self) -> Mapping[ClaimKey, api.ResourceClaimTemplate]:
+    def templates(self) -> Mapping[ClaimID, api.ResourceClaimTemplate]:
         return {
-            ClaimKey(template.metadata.namespace, template.metadata.name): template
+            ClaimID(template.metadata.namespace, template.metadata.name): template
             for template in self.objects.get(api.ResourceClaimTemplate)
         }
 
@@ -518,7 +518,7 @@ class Facts:
         return self._inventories[rules]
 
     @cached_property
-    def _extended_resource_claims(self) -> Mapping[tuple[str, str, str], ClaimKey]:
+    def _extended_resource_claims(self) -> Mapping[tuple[str, str, str], ClaimID]:
         """Claims for extended resources, by namespace, name and UID of their pod."""
         return {
             (key.namespace, owner.name, owner.uid): key
@@ -528,7 +528,7 @@ class Facts:
             if owner.controller
         }
 
-    def extended_resource_claim_of(self, pod: Pod) -> ClaimKey | None:
+    def extended_resource_claim_of(self, pod: Pod) -> ClaimID | None:
         """Claim that an earlier scheduling cycle created for the extended resources of this very pod."""
         return self._extended_resource_claims.get((pod.metadata.namespace, pod.metadata.name, pod.metadata.uid))
 

@@ -53,7 +53,7 @@ from kubespread.scheduler.plugins.dynamicresources.claims import (
     claims_of,
 )
 from kubespread.scheduler.plugins.dynamicresources.devices import (
-    ClaimKey,
+    ClaimID,
     DeviceID,
     Facts,
     Inventory,
@@ -105,9 +105,9 @@ class Judge(Struct, frozen=True, dict=True):
         return nowhere(self.facts.nodes) if self.unbound_claims else available
 
     @cached_property
-    def unbound_claims(self) -> Sequence[ClaimKey]:
+    def unbound_claims(self) -> Sequence[ClaimID]:
         """Claims with devices that could not be bound, which bar every node."""
-        if not self.rules.bindings_count:
+        if not self.rules.binding_conditions:
             return []
         return [claim.key for claim in self.claims.claims if claim.binding is Binding.FAILED]
 
@@ -171,7 +171,7 @@ class Judge(Struct, frozen=True, dict=True):
             self._allocations[key] = self._search(pools, names, ledger)
         return self._allocations[key]
 
-    def unusable_claims(self, node: int) -> list[ClaimKey]:
+    def unusable_claims(self, node: int) -> list[ClaimID]:
         """Claims allocated to devices that the node cannot use, or that could not be bound."""
         return [
             claim.key
@@ -231,9 +231,9 @@ def allocation_result(devices: Sequence[AllocatedDevice], node: str, rules: Rule
             if allocated.consumed is None
             else str(uuid5(NAMESPACE_OID, f"{allocated.request.claim} {node} {number}")),
             consumed_capacity={name: str(amount) for name, amount in (allocated.consumed or {}).items()},
-            binding_conditions=allocated.device.device.binding_conditions if rules.bindings_count else [],
+            binding_conditions=allocated.device.device.binding_conditions if rules.binding_conditions else [],
             binding_failure_conditions=allocated.device.device.binding_failure_conditions
-            if rules.bindings_count
+            if rules.binding_conditions
             else [],
         )
         for number, allocated in enumerate(devices)
@@ -367,13 +367,13 @@ def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
             facts = Facts.build(event.objects, event.nodes, event.results)
             for pod, node, by in event.uses:
                 if by > 0:
-                    place(pod, node, facts, ledger, rules)
+                    allocate_claims(pod, node, facts, ledger, rules)
                 else:
-                    remove(pod, node, facts, ledger)
+                    free_claims(pod, node, facts, ledger)
     return users.ledgers.get_or_make((rules, events[-1]), lambda: ledger, most=_MOST_LEDGERS)
 
 
-def place(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules) -> None:
+def allocate_claims(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules) -> None:
     """Allocate devices for a pod's claims on its node, as far as available."""
     try:
         judge = judge_of(pod, facts, ledger, rules)
@@ -391,12 +391,12 @@ def place(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules)
             created.append(CreatedClaim(claim.reference, claim.spec, allocation))
     for devices in allocated:
         created.append(CreatedClaim("", api.ResourceClaimSpec(), allocation_result(devices, name, rules)))
-    ledger.take(pod, name, tuple(created))
+    ledger.record_created(pod, name, tuple(created))
 
 
-def remove(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger) -> None:
+def free_claims(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger) -> None:
     """Free the claims of a pod that leaves its node: its own at once, others once no pod uses them."""
-    ledger.give_back(pod, facts.nodes.names[node])
+    ledger.free_created(pod, facts.nodes.names[node])
     for key in (*_keys(pod), facts.extended_resource_claim_of(pod)):
         if key is not None and (claim := facts.claims.get(key)) is not None:
             is_owned = any(owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references if owner.uid)
@@ -437,7 +437,7 @@ def _with_statuses(pod: Pod, ledger: DeviceLedger) -> Pod:
 
 
 def _current_claim(claim: api.ResourceClaim, ledger: DeviceLedger, pods: Sequence[Pod]) -> api.ResourceClaim:
-    key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
+    key = ClaimID(claim.metadata.namespace, claim.metadata.name)
     status = ledger.claim_changes.get(key)
     if status is None:
         return claim
@@ -448,10 +448,10 @@ def _current_claim(claim: api.ResourceClaim, ledger: DeviceLedger, pods: Sequenc
     )
 
 
-def _keys(pod: Pod) -> Iterator[ClaimKey]:
+def _keys(pod: Pod) -> Iterator[ClaimID]:
     names = [reference.resource_claim_name for reference in pod.spec.resource_claims]
     names += [status.resource_claim_name for status in pod.status.resource_claim_statuses]
-    return (ClaimKey(pod.metadata.namespace, name) for name in names if name)
+    return (ClaimID(pod.metadata.namespace, name) for name in names if name)
 
 
 def _object(holder: Holder, claim: CreatedClaim) -> api.ResourceClaim:

@@ -31,7 +31,7 @@ from kubespread.kube.api.devices import (
 )
 from kubespread.kube.quantity import INT64_MAX, NANO, Quantity, QuantityText, parse
 from kubespread.scheduler.plugins.dynamicresources.devices import (
-    ClaimKey,
+    ClaimID,
     CounterID,
     DeviceID,
     Facts,
@@ -79,20 +79,20 @@ Consumed = tuple[tuple[str, int], ...]
 class DeviceLedger(Struct):
     """Use of devices and claims at one time. Copies move separately."""
 
-    shares_count: bool = True
+    consumable_capacity: bool = True
     """True if devices can be shared."""
     in_use: set[DeviceID] = field(default_factory=set)
     """Devices that one claim has exclusively."""
     shares: dict[DeviceID, tuple[Consumed, ...]] = field(default_factory=dict)
     """Allocations of each shared device."""
-    _changed: dict[ClaimKey, ClaimStatus] = field(default_factory=dict)
+    _changed: dict[ClaimID, ClaimStatus] = field(default_factory=dict)
     _created: dict[Holder, tuple[tuple[CreatedClaim, ...], ...]] = field(default_factory=dict)
     """Claims created for a pod since, by the pod and its node; a tuple for each copy of the pod."""
 
     @classmethod
     def build(cls, facts: Facts, rules: Rules) -> DeviceLedger:
         """Ledger as the snapshot has it."""
-        ledger = cls(rules.shares_count)
+        ledger = cls(rules.consumable_capacity)
         for claim in facts.claims.values():
             if claim.status.allocation is not None:
                 ledger._hold(claim.status.allocation)
@@ -100,7 +100,7 @@ class DeviceLedger(Struct):
 
     def copy(self) -> DeviceLedger:
         return DeviceLedger(
-            self.shares_count, set(self.in_use), dict(self.shares), dict(self._changed), dict(self._created)
+            self.consumable_capacity, set(self.in_use), dict(self.shares), dict(self._changed), dict(self._created)
         )
 
     def changed_since(self, before: DeviceLedger) -> set[DeviceID]:
@@ -133,23 +133,23 @@ class DeviceLedger(Struct):
         """Devices it holds without admin access, with the consumed amounts; None for one it holds exclusively."""
         for result in allocation.devices.results:
             if not result.admin_access:
-                is_shared = self.shares_count and bool(result.share_id)
+                is_shared = self.consumable_capacity and bool(result.share_id)
                 amounts = result.consumed_capacity.items() if is_shared else ()
                 consumed = tuple(sorted((name, parse(amount).nano) for name, amount in amounts))
                 yield DeviceID(result.driver, result.pool, result.device), consumed if is_shared else None
 
-    def status(self, key: ClaimKey, claim: ResourceClaim) -> ClaimStatus:
+    def status(self, key: ClaimID, claim: ResourceClaim) -> ClaimStatus:
         changed = self._changed.get(key)
         return changed or ClaimStatus(claim.status.allocation, len(claim.status.reserved_for))
 
-    def is_only_for(self, pod: Pod, key: ClaimKey, claim: ResourceClaim) -> bool:
+    def is_only_for(self, pod: Pod, key: ClaimID, claim: ResourceClaim) -> bool:
         """True if no other pod uses a claim."""
         consumers = self.status(key, claim).consumers
         return consumers == 0 or (
             consumers == 1 and any(consumer.uid == pod.metadata.uid for consumer in claim.status.reserved_for)
         )
 
-    def reserve(self, key: ClaimKey, claim: ResourceClaim, allocation: AllocationResult | None) -> None:
+    def reserve(self, key: ClaimID, claim: ResourceClaim, allocation: AllocationResult | None) -> None:
         """Record another pod that uses a claim, with its allocation if it had none."""
         status = self.status(key, claim)
         if status.allocation is None and allocation is not None:
@@ -157,8 +157,8 @@ class DeviceLedger(Struct):
             status = replace(status, allocation=allocation)
         self._changed[key] = replace(status, consumers=status.consumers + 1)
 
-    def release(self, key: ClaimKey, claim: ResourceClaim, *, entirely: bool = False) -> None:
-        """Record that a pod stops using a claim, or that it goes ``entirely``; the last user frees its devices."""
+    def release(self, key: ClaimID, claim: ResourceClaim, *, entirely: bool = False) -> None:
+        """Record one user of a claim less, or its deletion (``entirely``); the last user frees its devices."""
         status = self.status(key, claim)
         consumers = 0 if entirely else max(0, status.consumers - 1)
         if consumers == 0 and status.allocation is not None:
@@ -166,14 +166,14 @@ class DeviceLedger(Struct):
             status = replace(status, allocation=None)
         self._changed[key] = replace(status, consumers=consumers)
 
-    def take(self, pod: Pod, node: str, claims: tuple[CreatedClaim, ...]) -> None:
+    def record_created(self, pod: Pod, node: str, claims: tuple[CreatedClaim, ...]) -> None:
         """Record claims created for a pod."""
         holder = Holder.from_pod(pod, node)
         for claim in claims:
             self._hold(claim.allocation)
         self._created[holder] = (*self._created.get(holder, ()), claims)
 
-    def give_back(self, pod: Pod, node: str) -> None:
+    def free_created(self, pod: Pod, node: str) -> None:
         """Free the claims created for a pod on its node, the last of its copies first."""
         holder = Holder.from_pod(pod, node)
         *others, last = self._created.get(holder) or ((),)
@@ -187,7 +187,7 @@ class DeviceLedger(Struct):
         return {holder: copies[-1] for holder, copies in self._created.items() if copies and copies[-1]}
 
     @property
-    def claim_changes(self) -> Mapping[ClaimKey, ClaimStatus]:
+    def claim_changes(self) -> Mapping[ClaimID, ClaimStatus]:
         """States of claims that pods have started or stopped using since the snapshot."""
         return self._changed
 
@@ -248,10 +248,10 @@ def lacking(device: OfferedDevice, left: Mapping[CounterID, int]) -> set[Counter
     return needs | {counter for counter, amount in left.items() if amount < 0}
 
 
-def most_at_once(
+def max_used_together(
     candidates: Iterable[ReachedDevice], left: Mapping[PoolID, Mapping[CounterID, int]], rules: Rules
 ) -> int:
-    """Upper bound on devices used together: per counter set, as many as fit each counter, the smallest first."""
+    """Upper bound on devices used together: per counter set, as many as its scarcest counter allows, smallest first."""
     consuming: dict[tuple[PoolID, str], list[OfferedDevice]] = {}
     others = 0
     for device, pool in candidates:
@@ -284,7 +284,7 @@ def consumption(
 ) -> Consumption | None:
     """Amounts that an allocation consumes; None if the device lacks a requested capacity, or allows no such request."""
     capacity = device.device.capacity
-    if rules.capacity_names_are_one:
+    if rules.qualifies_capacity_names:
         requested = {_as_published(name, device): amount for name, amount in requested.items()}
     if not capacity.keys() >= requested.keys():
         return None
@@ -352,7 +352,7 @@ def _is_valid(amount: Quantity, policy: CapacityRequestPolicy, rules: Rules) -> 
 
 def _scale(quantity: Quantity, rules: Rules) -> int:
     """Quantity in units of 10^-9, rounded up to a whole number where ranges are in whole numbers."""
-    return quantity.nano if rules.fractions_count else quantity.value * NANO
+    return quantity.nano if rules.fractional_capacity_range else quantity.value * NANO
 
 
 class Capacities(Struct):

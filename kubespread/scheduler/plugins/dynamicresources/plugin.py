@@ -24,11 +24,11 @@ from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Cause, Causes, ClaimElsewhereDetail, ClaimUnboundDetail, DeviceDetail
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, requested_by_name
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, extended_requests
 from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.nodes import everywhere
 from kubespread.scheduler.cluster.running import ClaimUsers, Moves
-from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, Turns
+from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, TieOrder
 from kubespread.scheduler.plugin import (
     JUDGES,
     Args,
@@ -44,7 +44,7 @@ from kubespread.scheduler.plugin import (
     Verdicts,
     ZeroScores,
 )
-from kubespread.scheduler.plugins.dynamicresources.allocation import SearchTooLongError, allocate, keeps_away
+from kubespread.scheduler.plugins.dynamicresources.allocation import SearchTooLongError, allocate, has_untolerated_taint
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.claims import (
     ALL,
@@ -57,16 +57,16 @@ from kubespread.scheduler.plugins.dynamicresources.claims import (
     claim_to_allocate,
     claims_of,
 )
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, CounterID, Facts, OfferedDevice, Pool, Rules
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimID, CounterID, Facts, OfferedDevice, Pool, Rules
 from kubespread.scheduler.plugins.dynamicresources.judging import (
     NOT_AVAILABLE,
     Judge,
     NodeOutcome,
+    allocate_claims,
     facts_of,
+    free_claims,
     judge_of,
     ledger_of,
-    place,
-    remove,
 )
 from kubespread.scheduler.plugins.dynamicresources.ledger import (
     Capacities,
@@ -121,7 +121,7 @@ class DynamicResourcesState(ScaledToHighest, CountingState):
         """True if PostFilter deallocates a claim: only this pod uses it, and some ``filtered`` node cannot reach it."""
         self._bring_up_to_date()
         row = self._table.get(NOT_AVAILABLE)
-        elsewhere = set[ClaimKey]()
+        elsewhere = set[ClaimID]()
         for node in np.flatnonzero(filtered & (self._rows == row)).tolist() if row is not None else ():
             elsewhere.update(self.judge.unusable_claims(node))
         return any(
@@ -143,9 +143,9 @@ class DynamicResourcesState(ScaledToHighest, CountingState):
             pod = self._kinds[number].pod
             for _ in range(abs(by)):
                 if by > 0:
-                    place(pod, node, self._facts, self._ledger, self._rules)
+                    allocate_claims(pod, node, self._facts, self._ledger, self._rules)
                 else:
-                    remove(pod, node, self._facts, self._ledger)
+                    free_claims(pod, node, self._facts, self._ledger)
         self._users = None
         self._mark_outdated(before)
 
@@ -241,12 +241,12 @@ def _device_state(
         return "unselected"
     if device.id in ledger.in_use and not request.admin_access:
         return "in use"
-    if keeps_away(device.taints(rules), request.tolerations):
+    if has_untolerated_taint(device.taints(rules), request.tolerations):
         return "tainted"
     capacities = Capacities(ledger, rules)
     if not (device.is_shared(rules) and capacities.is_in_use(device)) and lacking(device, left):
         return "exhausted"
-    consumed = consumption(device, request.capacity or {}, rules) if rules.shares_count else {}
+    consumed = consumption(device, request.capacity or {}, rules) if rules.consumable_capacity else {}
     return "full" if consumed is None or not capacities.suffices(device, consumed) else "usable"
 
 
@@ -300,7 +300,7 @@ def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
     facts, claims = facts_of(cluster), _claims(cluster, pod, rules)
     if claims is None:
         return
-    for claim in claims.claims if rules.bindings_count else ():
+    for claim in claims.claims if rules.binding_conditions else ():
         if claim.binding is Binding.WAITING:
             waits = f"the wait of claim {claim.key} for the binding conditions of its devices"
             yield f"DynamicResources: {waits}; {_IN_TIME}"
@@ -316,10 +316,10 @@ def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
     ]
     yield from _remarks([*selectors, *(selector for request in requests for selector in request.selectors)])
     inventory = facts.inventory(rules)
-    if rules.bindings_count and any(_may_get(request, facts, inventory.bound_late) for request in requests):
+    if rules.binding_conditions and any(_may_get(request, facts, inventory.bound_late) for request in requests):
         yield f"DynamicResources: the wait for the binding conditions of devices; {_IN_TIME}"
-    if inventory.mixed_up:
-        names = ", ".join(inventory.mixed_up)
+    if inventory.ambiguous_pools:
+        names = ", ".join(inventory.ambiguous_pools)
         yield f"DynamicResources: which driver's counters hold for pools called {names}, of several drivers"
 
 
@@ -417,8 +417,8 @@ class DynamicResources(PostFilterPlugin, frozen=True):
             return refused.status
         return ZeroScores(len(cluster)) if state.judge.claims.is_empty else state
 
-    def post_filter(self, evaluation: Evaluation, budgets: Budgets, turns: Turns) -> str:
-        if not evaluation.prepared.framework.reaches(self.name, evaluation.rejection):
+    def post_filter(self, evaluation: Evaluation, budgets: Budgets, order: TieOrder) -> str:
+        if not evaluation.prepared.framework.runs_pre_filter(self.name, evaluation.rejection):
             raise SchedulingError(NOT_REACHED)
         return self._deallocation(evaluation) if self.names_claims else ""
 
@@ -436,7 +436,7 @@ class DynamicResources(PostFilterPlugin, frozen=True):
 
 def _may_need_devices(pod: Pod) -> bool:
     """True for pods with claims or extended resources; most have neither."""
-    return bool(pod.spec.resource_claims or requested_by_name(pod))
+    return bool(pod.spec.resource_claims or extended_requests(pod))
 
 
 def _make(setting: PluginSetting) -> DynamicResources:

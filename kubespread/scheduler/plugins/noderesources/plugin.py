@@ -109,41 +109,39 @@ class NodeResourcesBalancedAllocationState(Struct, OnNodeState, dict=True):
         return None if self.devices is not None else {resource.name for resource in self.plugin.resources}
 
     def score(self, holdings: Holdings) -> Counts:
-        shares = scoring.shares(self.plugin.resources, self.requested, holdings, holdings.requests, self.devices)
-        with_pod = _balance(shares, [share.requested for share in shares], len(holdings))
+        uses = scoring.resource_uses(self.plugin.resources, self.requested, holdings, holdings.requests, self.devices)
+        with_pod = _balance(uses, [use.requested for use in uses], len(holdings))
         if not self.plugin.scores_improvement:
             return with_pod
-        without = _balance(shares, [share.used for share in shares], len(holdings))
+        without = _balance(uses, [use.used for use in uses], len(holdings))
         return 50 + divide(50 + with_pod - without, 2)
 
 
-def _balance(shares: Sequence[scoring.Share], amounts: Sequence[Integers], nodes: int) -> Integers:
+def _balance(uses: Sequence[scoring.ResourceUse], amounts: Sequence[Integers], nodes: int) -> Integers:
     """Scores: 100 for equal fractions, less the more they deviate."""
-    if len(shares) == 2 and all(share.is_everywhere for share in shares):  # the usual case, in fewer steps
-        one, other = (
-            np.minimum(amount / share.allocatable, 1.0) for share, amount in zip(shares, amounts, strict=True)
-        )
+    if len(uses) == 2 and all(use.is_everywhere for use in uses):  # the usual case, in fewer steps
+        one, other = (np.minimum(amount / use.allocatable, 1.0) for use, amount in zip(uses, amounts, strict=True))
         return _points(np.abs((one - other) / 2))
     fractions = [
         np.where(
-            share.has_resource,
-            np.minimum(amount.astype(np.float64) / np.where(share.has_resource, share.allocatable, 1), 1.0),
+            use.has_resource,
+            np.minimum(amount.astype(np.float64) / np.where(use.has_resource, use.allocatable, 1), 1.0),
             0.0,
         )
-        for share, amount in zip(shares, amounts, strict=True)
+        for use, amount in zip(uses, amounts, strict=True)
     ]
     count = np.zeros(nodes, dtype=np.int64)
     total = np.zeros(nodes, dtype=np.float64)
     first = np.zeros(nodes, dtype=np.float64)
     second = np.zeros(nodes, dtype=np.float64)
-    for share, fraction in zip(shares, fractions, strict=True):
-        first = np.where(share.has_resource & (count == 0), fraction, first)
-        second = np.where(share.has_resource & (count == 1), fraction, second)
+    for use, fraction in zip(uses, fractions, strict=True):
+        first = np.where(use.has_resource & (count == 0), fraction, first)
+        second = np.where(use.has_resource & (count == 1), fraction, second)
         total = total + fraction
-        count += share.has_resource
+        count += use.has_resource
     deviation = np.where(count == 2, np.abs((first - second) / 2), 0.0)
-    if len(shares) > 2:
-        deviation = np.where(count > 2, _deviation(shares, fractions, total, count), deviation)
+    if len(uses) > 2:
+        deviation = np.where(count > 2, _deviation(uses, fractions, total, count), deviation)
     return _points(deviation)
 
 
@@ -153,12 +151,14 @@ def _points(deviation: Floats) -> Integers:
         return ((1.0 - deviation) * 100.0).astype(np.int64)
 
 
-def _deviation(shares: Sequence[scoring.Share], fractions: Sequence[Floats], total: Floats, count: Integers) -> Floats:
+def _deviation(
+    uses: Sequence[scoring.ResourceUse], fractions: Sequence[Floats], total: Floats, count: Integers
+) -> Floats:
     counted = np.maximum(count, 1).astype(np.float64)
     mean = total / counted
     squares = np.zeros(len(total), dtype=np.float64)
-    for share, fraction in zip(shares, fractions, strict=True):
-        squares = np.where(share.has_resource, squares + (fraction - mean) * (fraction - mean), squares)
+    for use, fraction in zip(uses, fractions, strict=True):
+        squares = np.where(use.has_resource, squares + (fraction - mean) * (fraction - mean), squares)
     return np.sqrt(squares / counted)
 
 
@@ -190,13 +190,13 @@ class NodeResourcesFit(Plugin, frozen=True):
     """Since 1.34 a request larger than the node is distinguished from one larger than its free room."""
     checks_zero_requests: bool = False
     """Up to 1.27 an overcommitted node rejects any pod with requests, even for 0 of the resource."""
-    delegates: bool = True
+    extended_resource: bool = True
     """With the gate DRAExtendedResource a DeviceClass may provide resources."""
     devices: Rules = Rules()
     """Rules for allocating such devices."""
 
     def can_sign(self, cluster: Cluster, pod: Pod) -> bool:
-        requested = scheduler_amounts(pod_requests(pod)) if self.delegates else {}
+        requested = scheduler_amounts(pod_requests(pod)) if self.extended_resource else {}
         return not any(requested.get(name) for name in extended_resources(cluster.objects.get(DeviceClass)))
 
     def signature(self, pod: Pod) -> Hashable:
@@ -204,7 +204,7 @@ class NodeResourcesFit(Plugin, frozen=True):
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
         # Nodes that have none of these themselves are left to DynamicResources.
-        delegated = frozenset(extended_resources(cluster.objects.get(DeviceClass)) if self.delegates else ())
+        delegated = frozenset(extended_resources(cluster.objects.get(DeviceClass)) if self.extended_resource else ())
         return NodeResourcesFitState(self, self._compared_requests(pod), scored_requests(pod), delegated)
 
     def _compared_requests(self, pod: Pod) -> dict[str, int]:
@@ -291,8 +291,8 @@ class NodeResourcesFitState(Struct, OnNodeState, dict=True):
 
     def score(self, holdings: Holdings) -> Counts:
         devices, strategy = self.plugin.devices if self.delegated else None, self.plugin.scoring
-        shares = scoring.shares(strategy.resources, self.scored, holdings, holdings.non_zero_requested, devices)
-        return scoring.score(strategy, shares, len(holdings))
+        uses = scoring.resource_uses(strategy.resources, self.scored, holdings, holdings.non_zero_requested, devices)
+        return scoring.score(strategy, uses, len(holdings))
 
 
 def _combine(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:
@@ -322,7 +322,7 @@ def _node_resources_fit(setting: PluginSetting) -> NodeResourcesFit:
         frozenset(args.ignored_resource_groups),
         reports_unresolvable=version.reaches(34),
         checks_zero_requests=not version.reaches(28),
-        delegates=version.has("DRAExtendedResource"),
+        extended_resource=version.has("DRAExtendedResource"),
         devices=Rules.from_version(version),
     )
 

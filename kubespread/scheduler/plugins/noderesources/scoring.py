@@ -51,14 +51,14 @@ def allocation_of_domains(
         np.add.at(total, column.codes[has_domain], amounts[has_domain])
         return total
 
-    shares = []
+    uses = []
     for resource in scoring.resources:
         if resource.name not in requested and is_scalar(resource.name):
             continue
         used = of_domains(holdings.non_zero_requested(resource.name))
         allocatable = of_domains(holdings.allocatable(resource.name))
-        shares.append(Share(resource.weight, allocatable, used, used + requested.get(resource.name, 0)))
-    return np.asarray(most_allocated(shares, size), dtype=np.int64)
+        uses.append(ResourceUse(resource.weight, allocatable, used, used + requested.get(resource.name, 0)))
+    return np.asarray(most_allocated(uses, size), dtype=np.int64)
 
 
 Strategy = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
@@ -89,7 +89,7 @@ class Scoring(Struct, frozen=True):
     shape: tuple[ShapePoint, ...] = ()
 
 
-class Share(Struct, frozen=True):
+class ResourceUse(Struct, frozen=True):
     """One configured resource on all nodes: allocatable, used, and used with the pod."""
 
     weight: int
@@ -109,13 +109,13 @@ class Share(Struct, frozen=True):
         return bool(self.allocatable.all())
 
 
-def shares(
+def resource_uses(
     configured: Sequence[WeightedResource],
     requested: Mapping[str, int],
     holdings: Holdings,
     used: Callable[[str], Counts],
     devices: Rules | None = None,
-) -> list[Share]:
+) -> list[ResourceUse]:
     """Scored resources, in configured order; a named resource only if the pod requests it.
 
     With ``devices``, the rules by which they are allocated, a node that has none of a resource itself has the devices
@@ -135,65 +135,63 @@ def shares(
                 has_devices = (allocatable == 0) & (totals[0] > 0)
                 allocatable = np.where(has_devices, totals[0], allocatable)
                 occupied = np.where(has_devices, totals[1], occupied)
-        rows.append(Share(resource.weight, allocatable, occupied, occupied + np.int64(wrap(amount))))
+        rows.append(ResourceUse(resource.weight, allocatable, occupied, occupied + np.int64(wrap(amount))))
     return rows
 
 
-def score(scoring: Scoring, shares: Sequence[Share], nodes: int) -> Integers:
-    """Score 0..100 of the shares by the configured strategy."""
+def score(scoring: Scoring, uses: Sequence[ResourceUse], nodes: int) -> Integers:
+    """Score 0..100 of the resources by the configured strategy."""
     match scoring.strategy:
         case "LeastAllocated":
-            return least_allocated(shares, nodes)
+            return least_allocated(uses, nodes)
         case "MostAllocated":
-            return most_allocated(shares, nodes)
+            return most_allocated(uses, nodes)
         case "RequestedToCapacityRatio":
-            return requested_to_capacity_ratio(shares, scoring.shape, nodes)
+            return requested_to_capacity_ratio(uses, scoring.shape, nodes)
 
 
-def least_allocated(shares: Sequence[Share], nodes: int) -> Integers:
+def least_allocated(uses: Sequence[ResourceUse], nodes: int) -> Integers:
     """Weighted mean of the free percentages; 0 for overcommitted resources."""
 
-    def free(share: Share) -> Integers:
-        percent = divide((share.allocatable - share.requested) * MAX_NODE_SCORE, share.allocatable)
-        return np.where(share.requested > share.allocatable, 0, percent)
+    def free(use: ResourceUse) -> Integers:
+        percent = divide((use.allocatable - use.requested) * MAX_NODE_SCORE, use.allocatable)
+        return np.where(use.requested > use.allocatable, 0, percent)
 
-    return _weighted_mean(shares, nodes, free)
+    return _weighted_mean(uses, nodes, free)
 
 
-def most_allocated(shares: Sequence[Share], nodes: int) -> Integers:
+def most_allocated(uses: Sequence[ResourceUse], nodes: int) -> Integers:
     """Weighted mean of the used percentages; 100 for overcommitted resources."""
     return _weighted_mean(
-        shares,
-        nodes,
-        lambda share: divide(np.minimum(share.requested, share.allocatable) * MAX_NODE_SCORE, share.allocatable),
+        uses, nodes, lambda use: divide(np.minimum(use.requested, use.allocatable) * MAX_NODE_SCORE, use.allocatable)
     )
 
 
-def _weighted_mean(shares: Sequence[Share], nodes: int, percent: Callable[[Share], Integers]) -> Integers:
+def _weighted_mean(uses: Sequence[ResourceUse], nodes: int, percent: Callable[[ResourceUse], Integers]) -> Integers:
     """Weighted mean of percentages; products near int64's end wrap as Go's do, so that it may be outside 0..100."""
     total = np.zeros(nodes, dtype=np.int64)
-    if shares and all(share.is_everywhere for share in shares):  # the usual case, in fewer steps
-        for share in shares:
-            total += share.weight * percent(share)
-        return divide(total, sum(share.weight for share in shares))
+    if uses and all(use.is_everywhere for use in uses):  # the usual case, in fewer steps
+        for use in uses:
+            total += use.weight * percent(use)
+        return divide(total, sum(use.weight for use in uses))
     weights = np.zeros(nodes, dtype=np.int64)
-    for share in shares:
-        total += np.where(share.has_resource, share.weight * percent(share), 0)
-        weights += np.where(share.has_resource, share.weight, 0)
+    for use in uses:
+        total += np.where(use.has_resource, use.weight * percent(use), 0)
+        weights += np.where(use.has_resource, use.weight, 0)
     return divide(total, weights)
 
 
-def requested_to_capacity_ratio(shares: Sequence[Share], shape: Sequence[ShapePoint], nodes: int) -> Integers:
+def requested_to_capacity_ratio(uses: Sequence[ResourceUse], shape: Sequence[ShapePoint], nodes: int) -> Integers:
     """Weighted mean of each resource's score on the line of ``shape``, rounded; resources with score 0 are left out."""
     total = np.zeros(nodes, dtype=np.int64)
     weights = np.zeros(nodes, dtype=np.int64)
-    for share in shares:
-        over = share.requested > share.allocatable
-        utilization = np.where(over, 100, divide(share.requested * 100, share.allocatable))
+    for use in uses:
+        over = use.requested > use.allocatable
+        utilization = np.where(over, 100, divide(use.requested * 100, use.allocatable))
         score = interpolate(utilization, shape)
-        counted = share.has_resource & (score > 0)
-        total += np.where(counted, share.weight * score, 0)
-        weights += np.where(counted, share.weight, 0)
+        counted = use.has_resource & (score > 0)
+        total += np.where(counted, use.weight * score, 0)
+        weights += np.where(counted, use.weight, 0)
     mean = total.astype(np.float64) / np.where(weights == 0, 1, weights).astype(np.float64)
     return np.where(weights == 0, 0, round_half_away(mean))
 

@@ -124,8 +124,8 @@ class PodConstraints(Struct, frozen=True):
     """All constraints of one pod, in declared order."""
 
     constraints: tuple[Constraint, ...] = ()
-    strict: bool = True
-    """True if nodes without a soft constraint's key are not scored; False for the built-in constraints."""
+    all_keys: bool = True
+    """True if only nodes with every soft constraint's key are scored; False for the built-in constraints."""
     problems: Mapping[str, str] = field(default_factory=dict)
     """Malformed selector by whenUnsatisfiable, in the scheduler's words."""
 
@@ -149,7 +149,7 @@ def pod_constraints(
     if selector.is_empty:
         return PodConstraints()
     constraints = tuple(_constraint(constraint, selector, pod, defaults.source) for constraint in defaults.constraints)
-    return PodConstraints(constraints, strict=defaults.source != "system")
+    return PodConstraints(constraints, all_keys=defaults.source != "system")
 
 
 def _own_constraints(

@@ -130,10 +130,10 @@ class SoftConstraints(Forking):
     _forked = ("counted",)
 
     def __init__(
-        self, cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, *, strict: bool
+        self, cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, *, all_keys: bool
     ) -> None:
-        all_keys = has_all_keys(cluster.nodes, constraints)
-        self._compared = all_keys if strict else np.ones(len(cluster), dtype=np.bool_)
+        has_keys = has_all_keys(cluster.nodes, constraints)
+        self._compared = has_keys if all_keys else np.ones(len(cluster), dtype=np.bool_)
         """Nodes that are compared with one another where they fit; the others get 0."""
         self._compares_all = bool(self._compared.all())
         self._scored = self._compared, self._compared
@@ -142,7 +142,7 @@ class SoftConstraints(Forking):
             SoftConstraint(
                 cluster,
                 constraint,
-                inclusion.by_policies(constraint) & all_keys if strict else inclusion.by_policies(constraint),
+                inclusion.by_policies(constraint) & has_keys if all_keys else inclusion.by_policies(constraint),
                 pod.metadata.namespace,
             )
             for constraint in constraints
@@ -267,10 +267,10 @@ def hard_constraints(
     cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, rules: SpreadRules
 ) -> list[HardConstraint]:
     """Hard constraints; a node that lacks one of their keys is eligible for none of them."""
-    all_keys = has_all_keys(cluster.nodes, constraints)
+    has_keys = has_all_keys(cluster.nodes, constraints)
     namespace = pod.metadata.namespace
     return [
-        HardConstraint(cluster, constraint, all_keys & inclusion.by_policies(constraint), namespace, rules)
+        HardConstraint(cluster, constraint, has_keys & inclusion.by_policies(constraint), namespace, rules)
         for constraint in constraints
     ]
 
@@ -351,7 +351,7 @@ class SpreadState(CountingState):
         soft = [declared.constraints[position] for position in declared.positions(SCHEDULE_ANYWAY)]
         self.hard = hard_constraints(cluster, pod, hard, inclusion, rules)
         """The DoNotSchedule constraints in declared order."""
-        self.soft = SoftConstraints(cluster, pod, soft, inclusion, strict=declared.strict) if soft else None
+        self.soft = SoftConstraints(cluster, pod, soft, inclusion, all_keys=declared.all_keys) if soft else None
         """The ScheduleAnyway constraints in declared order, None when there are none."""
 
     @property

@@ -187,7 +187,7 @@ def _problem(pod: Pod, name: str, claim: api.PersistentVolumeClaim | None, *, ep
     if claim.metadata.deletion_timestamp is not None:
         return f'persistentvolumeclaim "{name}" is being deleted'
     if ephemeral and not storage_index.is_owned(claim, pod):
-        return storage_index.not_owner(claim, pod)
+        return storage_index.not_owner_message(claim, pod)
     return None
 
 
