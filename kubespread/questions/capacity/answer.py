@@ -119,7 +119,7 @@ def _short(details: Causes) -> tuple[str, ...]:
 
 
 def exhausted_nodes(cluster: Cluster, nodes: Mapping[int, NodeObstacle]) -> Mapping[int, NodeObstacle]:
-    """Obstacles of ``nodes``, and of nodes without cpu or memory left, a shortage that replaces only a taint."""
+    """Add a shortage to ``nodes`` where no cpu or memory is left; it replaces no other obstacle than a taint."""
     by_node = dict(nodes)
     for name in _SHARED:
         for node in np.flatnonzero(free(cluster, name) == 0).tolist():

@@ -177,8 +177,8 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     seed: int | None = None
     """Seed of everything left to chance; null if kube-scheduler's own order, and names, decide."""
     created: int | None = None
-    """Number of replicas in the end, pending ones included: ``replicas`` less ``notCreated`` and ``notMadeYet``. Null
-    for as many as fit.
+    """Number of replicas that exist in the end, pending ones included; of a rollout its new pods. Null for as many as
+    fit.
     """
     running: int = 0
     """Number of replicas with a node in the end, present and placed."""

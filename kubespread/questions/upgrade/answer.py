@@ -171,10 +171,10 @@ def _with_remedies(
 def _trials(
     question: Upgrade, world: World, report: PlanReport, stopping: Sequence[Pod], edits: Sequence[Edit]
 ) -> Iterator[tuple[Change, ...]]:
-    """Yield changes to try, each at all its sizes, the cheapest of each kind first.
+    """Yield changes to try, in order, each at all its sizes.
 
-    They are kubectl's own flags where it refuses; else room where pods wait, and replicas where a budget allows no
-    eviction, as of the ``stopping`` pods.
+    They are flags where kubectl refuses; room where pods wait, and replicas of the ``stopping`` pods, which a budget
+    does not let go, whichever is needed first; looser budgets; and nodes to uncordon.
     """
     refusal = "".join(trouble.why for trouble in report.whole.get("localStorage", "noController", "daemonSet"))
     if refusal and (flags := tuple(_flags(question, refusal))):

@@ -17,7 +17,7 @@ from kubespread.wording import count_of
 _TONES: dict[ClauseState, Tone] = {"broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD}
 _WIDTH = max(map(len, WORST_FIRST)) + 1
 _BESIDE = 5
-"""Number of lines beside the broken promises: the answer, its subject, the next command and the number left out."""
+"""Number of lines for all but the broken promises: the answer, its subject, the next command and omissions."""
 
 
 def view(report: VerifyReport) -> View:
