@@ -72,7 +72,7 @@ class Candidate(Struct, frozen=True):
     one_by_one: bool = False
     """True if the next pod is only created once the last one runs: a StatefulSet that is not Parallel."""
     waits_behind: str = ""
-    """Clause on the pending pod that must run before this one is created; empty if there is none."""
+    """Clause on the pending pod that must run before this one is created; else empty."""
     is_stored: bool = False
     """True if the pod is in the cluster already: questions take it out of the cluster first."""
     gaps: tuple[str, ...] = ()

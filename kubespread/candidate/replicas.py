@@ -293,8 +293,9 @@ def autoscaler_gaps(workload: WorkloadName, objects: ClusterObjects) -> Iterator
 
 
 def bound_replicas(replicas: int, autoscalers: Iterable[WorkloadAutoscaler]) -> tuple[int, str]:
-    """Number of replicas within the bounds of autoscalers, which leave 0 as it is; and the bound that changed it,
-    ``minReplicas of HorizontalPodAutoscaler web``, else empty.
+    """Number of replicas within the bounds of autoscalers, and the bound that changed it, if any.
+
+    The bound is ``minReplicas of HorizontalPodAutoscaler web``. Autoscalers leave 0 as it is.
     """
     why = ""
     for autoscaler in autoscalers if replicas else ():

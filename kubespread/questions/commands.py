@@ -68,7 +68,7 @@ class Commands(Struct, frozen=True):
         return self.ask(question, quote(f"{kind}/{workload.name}"), *words, namespace=workload.namespace)
 
     def same(self, *words: str) -> str:
-        """The answered command line with more ``words``; empty where it cannot be typed again."""
+        """The answered command line with more ``words``; empty if it has them already, or cannot be typed again."""
         line = shlex.join(["kubespread", *self.typed, *words])
         is_new = not {*words} <= {*self.typed} or not words
         return line if self.typed and "-" not in self.typed and is_new and without_secrets(line) == line else ""

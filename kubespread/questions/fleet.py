@@ -49,7 +49,7 @@ class FleetCluster(Report, frozen=True, kw_only=True):
     """Answer of one cluster."""
 
     name: Annotated[str, Col(header="CLUSTER", fit=Fit.NAMES)]
-    """Cluster that was read: the path of a file, a directory or an archive."""
+    """Name of the cluster: the path of a file, a directory or an archive, or the source of a snapshot."""
     verdict: Annotated[Judgment, Col()] = "unknown"
     """Verdict of the cluster's answer, the worst of several; ``unknown`` without an answer."""
     passes: Annotated[Judgment, Col()] = "unknown"

@@ -55,9 +55,9 @@ class OptionRule(Struct, frozen=True, kw_only=True):
     """Combinations of options in which one has no effect."""
 
     says: Mapping[str, str] = {}
-    """Decisions of the option: it conflicts with options that decide one of these otherwise."""
+    """Decisions that the option makes; it conflicts with options that make one of these differently."""
     needs: tuple[str, ...] = ()
-    """Parameters: it has an effect only if one of them is set; ignored if the question lacks the first."""
+    """Parameters: one must be set for the option to have an effect; ignored if the question lacks the first."""
     prints: str = ""
     """Output that replaces the answer."""
     beside: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class Option(OptionRule, frozen=True):
     is_for_scripts: bool = False
     """True if it only sets an exit code, or how much is shown, and exists on the command line alone."""
     is_path: bool = False
-    """True if it names a file or says how one is read, which assistants may not."""
+    """True if it names a file or says how files are read, which assistants may not do."""
     words: tuple[str, ...] = ()
     """Literal values beyond the ones that ``metavar`` describes."""
     form: ClassVar[str] = "value"
@@ -173,8 +173,8 @@ _FIRST = Annotated[str | None, Meta(description="Manifest that is applied first,
 
 
 class WorkloadOption(Option, frozen=True):
-    """Manifests, or workloads of the cluster by KIND/NAME: positional, or with kubectl's ``-f`` and ``-k``; text from
-    assistants, never paths.
+    """Manifests, or workloads of the cluster by KIND/NAME: positional, or with kubectl's ``-f``; text from assistants,
+    never paths.
     """
 
     is_piped: bool = False
@@ -202,7 +202,7 @@ class WorkloadOption(Option, frozen=True):
 
 
 class Manifests(WorkloadOption, frozen=True):
-    """Manifests to apply first: kubectl's ``-f`` and ``-k``; text of one manifest from assistants."""
+    """Manifests to apply first: kubectl's ``-f``; text of one manifest from assistants."""
 
     form = "applied"
     is_subject = False
@@ -267,7 +267,7 @@ class Settings(Option, frozen=True):
 
 
 class NamespaceOption(Option, frozen=True):
-    """A namespace or all of them: kubectl's ``-n`` and ``-A``; the context has a default, except for manifests."""
+    """A namespace or all of them: kubectl's ``-n`` and ``-A``; by default the context's, unless manifests are read."""
 
     form = "namespace"
     has_own_field = True
@@ -537,7 +537,7 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
     ] = None
 
     def ask(self, commands: Any, question: str, *words: str) -> str:
-        """Command that asks another ``question`` about the same pods; empty if they have no names."""
+        """Command that asks another ``question`` about the same pods; empty unless exactly one is named."""
         named = [pod for pod in self.pods if isinstance(pod, str) and pod != "-"]
         return commands.ask_pod(question, named[0], *words) if len(named) == 1 else ""
 

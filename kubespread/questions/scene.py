@@ -271,8 +271,8 @@ class Inquiry:
         return answer
 
     def whole(self, name: str, question: Askable[R]) -> R | None:
-        """The complete answer; None if the time was up before, as the worst of a part is not the worst."""
-        if not self.begins(name):
+        """The complete answer; None if time is up before, as part of an answer may lack the worst."""
+        if not self.begin(name):
             return None
         answer = None
         with self.scene.budget.deadline():
@@ -285,13 +285,13 @@ class Inquiry:
 
     def part(self, name: str, make: Callable[[], Iterable[Item]]) -> Sequence[Item]:
         """Make a part of the answer; empty if it is not finished in time."""
-        if self.begins(name):
+        if self.begin(name):
             with self.scene.budget.deadline():
                 return [*make()]
             self.missing.append(name)
         return ()
 
-    def begins(self, name: str) -> bool:
+    def begin(self, name: str) -> bool:
         """Begin the part called ``name``; True if there is time left for it."""
         self.parts.append(name)
         if is_over := self.scene.budget.is_over:

@@ -36,7 +36,7 @@ class Suggestion(Report, frozen=True):
     constraints: tuple[str, ...] = ()
     """Letters of the changed constraints."""
     brief: str = ""
-    """The change without node names: ``3 more nodes in zone a``."""
+    """Short form of the change: ``3 more nodes in zone a``, without names of new nodes."""
 
     @property
     def options_text(self) -> str:
@@ -70,7 +70,7 @@ class Advice(Report, frozen=True):
     """Tried changes, by whether they suffice."""
 
     families: tuple[str, ...]
-    """Kinds of tried changes."""
+    """Kinds of possible changes, tried or not."""
     enough: tuple[Suggestion, ...]
     """Single changes, the least drastic first; combinations only if no single change suffices."""
     not_enough: tuple[NotEnough, ...]

@@ -384,8 +384,9 @@ class QuestionReport(Report, frozen=True, kw_only=True):
 
 
 def exit_verdict(reports: Sequence[QuestionReport], *, has_bar: bool, is_in_part: bool) -> Judgment:
-    """Verdict behind the exit code: unknown if the cluster was read in part, no if a requirement is not met, else the
-    reports' own, with unknown before no.
+    """Verdict behind the exit code, unknown if the cluster was read in part.
+
+    It is no if a requirement is not met, else the reports' own, with unknown before no.
     """
     if is_in_part:
         return "unknown"
@@ -426,7 +427,7 @@ class ClusterReport(QuestionReport, frozen=True, kw_only=True):
 
 
 def joined_gaps(own: Iterable[str], every: Iterable[str]) -> tuple[str, ...]:
-    """``own`` gaps, each naming the missing kinds of all gaps in ``every`` with the same consequence: ``no LimitRange,
+    """``own`` gaps, each with the kinds of all gaps in ``every`` of the same consequence: ``no LimitRange,
     ResourceQuota objects: ...``.
     """
     kinds: dict[str, set[str]] = {}

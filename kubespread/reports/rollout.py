@@ -109,8 +109,9 @@ class RolloutReport(Report, frozen=True):
     final: tuple[RevisionSkew, ...]
     """Final skew of each constraint, counting the new revision's pods alone."""
     with_match_label_keys: tuple[RevisionSkew, ...] | None
-    """``final`` if the constraints had matchLabelKeys: [pod-template-hash]; null if they have it, without constraints,
-    and for workloads other than Deployments.
+    """``final`` if the constraints had matchLabelKeys: [pod-template-hash]; null if they have it.
+
+    Also null without constraints, and for workloads other than Deployments.
     """
     constraints: tuple[ConstraintReport, ...]
     """Constraints in the end."""

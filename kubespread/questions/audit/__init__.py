@@ -73,8 +73,10 @@ class AuditedConstraint(Report, frozen=True):
     counts: tuple[DomainPods, ...] | None
     """Every counted domain, by value; null if there are more than 16."""
     state: Literal["ok", "violated", "uneven", "vacuous"]
-    """``violated``: hard, with a skew above maxSkew. ``uneven``: soft, with such a skew. ``vacuous``: fewer than two
-    domains, or no pods, count.
+    """Judgment of its counts.
+
+    ``violated``: hard, with a skew above maxSkew. ``uneven``: soft, with such a skew. ``vacuous``: fewer than two
+    domains count, or its selector never counts a pod.
     """
 
     @property
@@ -83,7 +85,9 @@ class AuditedConstraint(Report, frozen=True):
 
 
 class PlacedAfresh(Report, frozen=True, kw_only=True):
-    """Result of removing all of the workload's pods and placing them again, one after another."""
+    """Result of a trial: unless ``afresh`` is false, all pods of the workload are removed and placed again, one after
+    another.
+    """
 
     what: str
     """The change that was made first; empty for none."""
@@ -118,7 +122,7 @@ class RolloutUnderWay(Report, frozen=True):
 
     ``advancing``: it completes. ``waiting``: for pods to become ready or to be deleted. ``stuck``: new pods find no
     node, or are refused, or its Deployment says so. ``paused``: its Deployment is. ``unknown``: its controller is not
-    known.
+    modeled, or fails.
     """
     pending: int
     """New pods that find no node."""
@@ -174,7 +178,9 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     pending: Annotated[int, Col(readers=Readers.PIPES)]
     """Number of pods without a node."""
     placeable: int | None = None
-    """Number of pending pods that find a node now, placed one after another; null if none waits for kube-scheduler."""
+    """Number of pending pods that find a node now, placed one after another; null if none waits for kube-scheduler, or
+    a controller fails.
+    """
     terminating: int = 0
     """Number of terminating pods; no other number includes them."""
     rollout: RolloutUnderWay | None = None
@@ -277,12 +283,12 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 
     @property
     def is_unconstrained(self) -> bool:
-        """True if its pods declare no constraint, as far as it is judged."""
+        """True if its pods declare no constraint; False if another scheduler places them."""
         return not self.has("otherScheduler") and all(constraint.source != "pod" for constraint in self.constraints)
 
     @property
-    def is_free(self) -> bool:
-        """True if no constraint in force is over zones; unknown for a pod rejected before constraints are judged."""
+    def lacks_zone_constraint(self) -> bool:
+        """True if no constraint in force is over zones; False if constraints were not judged."""
         is_known = bool(self.constraints) or self.next_fits is True
         return is_known and all(constraint.topology_key != ZONE for constraint in self.constraints)
 
@@ -315,14 +321,14 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     unconstrained: tuple[WorkloadName, ...] = ()
     """Workloads with no spread constraint in their pods: defaults apply, or none do."""
     made_room: tuple[PreemptedPod, ...] = ()
-    """Pods preempted in the end by pods without a node."""
+    """Pods that are preempted once pending pods are placed."""
     unprotected: tuple[WorkloadName, ...] = ()
     """Workloads of several pods that no disruption budget selects, without Jobs; empty if budgets are not known."""
 
     def count(self, level: Level) -> int:
         return sum(workload.level == level for workload in self.workloads)
 
-    def reaches(self, level: Level) -> int:
+    def count_from(self, level: Level) -> int:
         """Count the workloads of a level, or of a worse one."""
         return sum(LEVELS.index(row.level) >= LEVELS.index(level) for row in self.workloads)
 
@@ -333,9 +339,9 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
         force_setattr(self, "unprotected", tuple(row.workload for row in self.workloads if row.is_unprotected))
 
     def judge(self) -> Judgment:
-        if self.reaches("risk"):
+        if self.count_from("risk"):
             return "no"
-        return "unknown" if self.reaches("unjudged") else "yes"
+        return "unknown" if self.count_from("unjudged") else "yes"
 
     @property
     def is_no(self) -> bool:
@@ -502,7 +508,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     ] = None
 
     def check(self, report: AuditReport) -> Iterator[str]:
-        if self.fail_on is not None and (number := report.reaches(self.fail_on)):
+        if self.fail_on is not None and (number := report.count_from(self.fail_on)):
             yield f"--fail-on {self.fail_on}: {count_of(number, 'workload')} at this level or above"
 
     def next(self, report: AuditReport, commands: Commands) -> str:

@@ -223,7 +223,7 @@ class PlacementEffect(Struct, frozen=True, kw_only=True):
     """Names of these domains; empty if the nodes say enough."""
 
     def judge(self, placed: PlacedByQueue, otherwise: Variant, *, afresh: bool = True) -> PlacedAfresh:
-        """Result of a trial, and whether it ended the effect; not ``afresh`` if the pods stayed where they were."""
+        """Result of a trial, and whether it ended the effect; ``afresh`` is False if the pods did not move."""
         counts, skew, is_over = self._placements(placed, otherwise)
         return PlacedAfresh(
             what=otherwise.what,

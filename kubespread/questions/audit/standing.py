@@ -320,7 +320,7 @@ class Standing(Struct, frozen=True):
     awaited: Sequence[Pod]
     """Pods that wait for kube-scheduler alone."""
     placeable: int | None
-    """Number of awaited pods that find a node now; None without any."""
+    """Number of awaited pods that find a node now; None without any, or if a controller fails."""
     rollout: RolloutUnderWay | None
 
     @classmethod

@@ -388,7 +388,7 @@ def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], re
 
 
 def rejected_only_by(reasons: Sequence[BarringReason], some: Sequence[BarringReason]) -> Mask:
-    """Nodes rejected by no reasons other than ``some``."""
+    """Nodes rejected by one of ``some`` reasons and by no others."""
     rejected: Mask = np.logical_or.reduce([reason.rejected for reason in some])
     for reason in reasons:
         if reason not in some:

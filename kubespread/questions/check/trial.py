@@ -187,8 +187,8 @@ class MendedPod(Struct, frozen=True):
 
     change: PodChange
     placed: TrialResult
-    is_taken: bool = True
-    """True if the release supports all of it: an older one drops unknown fields."""
+    is_accepted: bool = True
+    """True if the API server of the release accepts the pod, and drops no field of it."""
 
 
 def combine(mended: Iterable[MendedPod]) -> PodChange:
@@ -362,8 +362,8 @@ class ReplicaTrial:
 
     def mend(self, change: PodChange) -> MendedPod:
         changed, version = deepcopy(change(self.subject.pod)), self.subject.profile.version
-        is_taken = not drop_fields(changed, version) and not pod_faults(changed, version)
-        return MendedPod(change, self.placed_with(change), is_taken)
+        is_accepted = not drop_fields(changed, version) and not pod_faults(changed, version)
+        return MendedPod(change, self.placed_with(change), is_accepted)
 
 
 def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:

@@ -68,7 +68,7 @@ class _SamePlace(Goal):
 def advice_on_constraints(
     evaluation: Evaluation, version: KubeVersion, revise: Revise, edits: QuestionEdits
 ) -> Advice | None:
-    """Changes of the pod's hard constraints that help it if it fits nowhere; None if it has none.
+    """Changes of the hard constraints of a pod that fits nowhere, to make it fit; None if it has none, or fits.
 
     Neither the rest of the pod nor the cluster is changed, so it takes a few more evaluations at most.
     """
@@ -209,9 +209,9 @@ def explain_pod(
 ) -> ExplainReport:
     """Explain an admitted ``pod`` on every node of ``cluster``, as kube-scheduler with ``profile`` judges it.
 
-    ``gaps`` is called after judging, when all assumptions are known. ``pods`` names the pods that each domain counts.
-    ``revise`` makes the pod with other constraints, to find some that help without undoing the question's ``edits``.
-    ``evaluation`` is the evaluation, if known.
+    ``gaps`` is called after judging, when all assumptions are known. ``pods``: True to name the counted pods. ``revise`` makes
+    the pod with other constraints, to find some that help without undoing the question's ``edits``. ``evaluation`` saves
+    an evaluation that was made before.
     """
     cluster = cluster if evaluation is None else evaluation.cluster
     plugins, version = framework(profile), profile.version

@@ -41,7 +41,7 @@ class MapNode(Report, frozen=True, gc=False):
     load: tuple[Load, ...]
     """Loads in the order of `TopologyMap.resources`."""
     skew: tuple[int | None, ...]
-    """Matching pods of the node's domain minus the minimum, per constraint; null without the label."""
+    """Matching pods of the node's domain minus the minimum, per constraint; null outside the domains that count."""
     closed: Annotated[tuple[str, ...], Col(value=_in_words, readers=Readers.PIPES)]
     """Reasons the node keeps pods away: ``cordoned``, ``not ready``, and taints, ``key=value:Effect``."""
     joined: bool = False
@@ -76,7 +76,7 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
     workload: str | None = None
     """Kind/name of the workload."""
     selector: str | None = None
-    """Selector of the marked pods, in ``namespace``; null for a workload's own pods."""
+    """Selector of the marked pods; null for a workload's own pods, and if no pods are marked."""
     keys: tuple[str, ...]
     """Topology keys that nodes are grouped by, the widest first; the hostname is the node itself."""
     resources: tuple[str, ...]

@@ -75,7 +75,7 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
     pending_runs: Range | None = None
     """Additional pending pods since before the first step, over all runs; null for one run, or if all runs agree."""
     stuck_runs: int = 0
-    """Number of runs in which it is not done in full, or leaves pods missing."""
+    """Number of runs in which it is not done in full, or leaves pods missing or workloads degraded."""
 
     @property
     def text(self) -> Annotated[str, Col(header="WHAT", fit=Fit.NAMES)]:
@@ -94,7 +94,7 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
 
     @property
     def is_stuck(self) -> bool:
-        """True if it is not done in full, or leaves more pods missing than before the first step."""
+        """True if it is not done in full, or leaves more pods missing or workloads degraded than at first."""
         return not self.is_done or bool(self.get(*LACKING))
 
     @property
@@ -143,7 +143,7 @@ def _merge(own: WorkloadChange, others: Sequence[WorkloadChange]) -> WorkloadCha
 
 
 class PlanRemedy(Report, frozen=True):
-    """Options with which all steps are done in full, verified by playing the plan again."""
+    """Options that make all steps complete in full, verified by playing the plan again."""
 
     options: str
     """``--budget NAMESPACE/NAME:maxUnavailable=1``, to be put before other options."""
@@ -172,9 +172,10 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     undone: tuple[str, ...] = ()
     """Steps not begun because one before them is blocked."""
     runs: int = 1
-    """Number of runs; the first is shown. There are several if a controller deleted some of several equal pods.
+    """Number of runs; the first is shown.
 
-    Seeds decide which ones, and which of equal nodes a pod gets.
+    By default there are several where controllers or preemption choose among equal pods or nodes. Each of the others
+    has a seed, which also decides ties between nodes.
     """
     stuck_runs: int = 0
     """Number of runs with the answer no."""

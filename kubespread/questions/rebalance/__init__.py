@@ -121,7 +121,9 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
     staying: tuple[StayingPods, ...]
     """Pods of the workloads that a plan may not evict."""
     rounds: tuple[DeschedulerRound, ...]
-    """Rounds of the descheduler with the policy, up to the first without evictions; empty without a policy."""
+    """Rounds of the descheduler with the policy, up to the first without evictions and 20 at most; empty without a
+    policy.
+    """
 
     @property
     def holds(self) -> bool:

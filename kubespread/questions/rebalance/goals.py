@@ -278,7 +278,7 @@ class Attempt:
         return sum(need.moves > 0 for need in self.needs)
 
     def need_of(self, group: Iterable[int]) -> tuple[int, int]:
-        """Need of one group: the largest of its goals' needs, as one eviction may serve all."""
+        """Need of one group: the most evictions of any goal, as one may serve all, and the sum of the goals' masses."""
         needs = [self.needs[position] for position in group]
         return max(need.moves for need in needs), sum(need.mass for need in needs)
 

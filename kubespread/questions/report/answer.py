@@ -252,7 +252,7 @@ class _Asking(Inquiry):
         Nothing keeps unconstrained workloads in several of so many ``zones``, wherever they are now.
         """
         command = self.commands.ask("audit")
-        free = [row.workload for row in report.workloads if row.replicas > 1 and row.is_free]
+        free = [row.workload for row in report.workloads if row.replicas > 1 and row.lacks_zone_constraint]
         if zones > 1 and free:
             yield ReportLine.make(
                 "unconstrained",

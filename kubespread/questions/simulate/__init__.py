@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class Placement(Report, frozen=True, gc=False):
-    """One placed replica. ``ties`` nodes shared the best total; the first name, or chance, decided."""
+    """One placed replica. ``ties`` nodes shared the best total; kube-scheduler's own order, or a seed, decided."""
 
     replica: Annotated[int, Col(readers=Readers.SPREADSHEET)]
     """From 0, in the order of placement."""
@@ -80,7 +80,7 @@ class Loss(Report, frozen=True):
     domain: str
     """A value of the topology key."""
     remaining: int
-    """Replicas in other domains."""
+    """Replicas in other domains, or on nodes without the label."""
 
 
 class NodeReplicas(Report, frozen=True):
@@ -169,7 +169,9 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     placements: tuple[Placement, ...]
     """In order."""
     stopped: str | None
-    """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
+    """kube-scheduler's message for the first replica without a node, else the API server's for the first it refuses;
+    null without either.
+    """
     conclusion: str | None = None
     """Sentence on the one cause that keeps that replica pending; null if there are several causes."""
     gates: tuple[str, ...] = ()
@@ -189,9 +191,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     not_made_yet: Annotated[int, Col(header="NOT-CREATED-YET", bad=True, hide_empty=True)] = 0
     """Number of replicas that a StatefulSet has yet to create, as it waits for an earlier one."""
     preempts: bool = True
-    """True if replicas that fit nowhere preempt others of lower priority; not for as many as fit, nor for pods of a
-    group.
-    """
+    """True if replicas that fit nowhere preempt others of lower priority; not for as many as fit, nor with gangs."""
     preempted: tuple[PreemptedPod, ...] = ()
     """Preempted pods, in order. Their replacements are not placed."""
     required_placed: int | None = None

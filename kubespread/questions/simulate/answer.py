@@ -100,7 +100,7 @@ class Demands(Struct, frozen=True):
 
     @property
     def preempts(self) -> bool:
-        """True if replicas that fit nowhere preempt others, for a given number of replicas."""
+        """True if replicas that fit nowhere preempt others; never with gangs."""
         return self.question.preemption and not any(demand.gang is not None for demand in self.demands)
 
     def place(self, chance: Chance, on_progress: OnProgress | None = None) -> list[ScheduleResult]:

@@ -135,12 +135,12 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
 
     @property
     def needs_tests(self) -> bool:
-        """True if nothing but workloads that no loss tests keeps it from a yes."""
+        """True if only untested workloads keep the answer from yes."""
         return bool(self.untested) and self.judge() == "unknown" and not any(loss.troubles for loss in self.losses)
 
     @property
     def not_tested(self) -> str:
-        """Sentence on workloads that no loss tests."""
+        """Sentence on the untested workloads."""
         names = some_of([name.short_name for name in self.untested], _MAX_NAMED)
         return f"not known for {names}: {NONE_READY}"
 

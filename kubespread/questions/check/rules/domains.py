@@ -256,9 +256,9 @@ def _leaving_out(
         mended = trial.mend(change)
         outcome = mended.placed.outcome(closed.declared.key)
         tried.append((mended, mended.placed, Remedy(text=text, settings=settings, outcome=outcome)))
-        if mended.is_taken and mended.placed.is_complete:
+        if mended.is_accepted and mended.placed.is_complete:
             break
-    return max(tried, key=lambda attempt: (attempt[0].is_taken, attempt[1].count))
+    return max(tried, key=lambda attempt: (attempt[0].is_accepted, attempt[1].count))
 
 
 def _ways(closed: _Closure, others: Sequence[_Closure]) -> Iterator[tuple[str, PodChange, tuple[str, ...]]]:

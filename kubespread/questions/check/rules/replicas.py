@@ -306,7 +306,7 @@ class PendingReplicas(LastRule, code="KS209", name="pending-replicas", severity=
         if trial is None and case.exclusive_claim and replicas > 1:
             message = f"{_waits(replicas, replicas - 1)}: {case.exclusive_claim}"
             yield RuleFinding(field, message, Remedy(text="a claim of mode ReadWriteMany, or one for each replica"))
-        mended = [other.mended for other in others if other.mended is not None and other.mended.is_taken]
+        mended = [other.mended for other in others if other.mended is not None and other.mended.is_accepted]
         # The remedies of the other findings, together, get a node for every replica that is created.
         if trial is None or not trial.placement.pending or (mended and not trial.placed_with(combine(mended)).pending):
             return
