@@ -95,8 +95,6 @@ def flag(*names: str, **declared: Any) -> CommandOption:
 
 
 class CommandArgument(TyperArgument):
-    """A positional argument."""
-
     def __init__(
         self,
         name: str,
@@ -272,8 +270,6 @@ class QuestionGroup(TyperGroup):
 
 
 class CommandGroup(Mapping[str, Any]):
-    """Commands by name."""
-
     def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], Any]) -> None:
         self._names, self._make = names, cache(make)
 

@@ -141,8 +141,6 @@ class Completion(Struct, frozen=True):
 
 
 class Completions(Struct, frozen=True):
-    """Candidates for a word."""
-
     words: tuple[Completion, ...] = ()
     files: bool = False
     """True if file names are candidates too."""

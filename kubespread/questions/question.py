@@ -164,8 +164,6 @@ def conflicts(rules: Mapping[str, OptionRule], names: Mapping[str, str], values:
 
 
 class Argument(Option, frozen=True):
-    """A positional argument."""
-
     is_subject = True
 
 

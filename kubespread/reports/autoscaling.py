@@ -123,7 +123,6 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
 
     @property
     def pods_left(self) -> int:
-        """Number of pods still pending."""
         return sum(len(kind.pods) for kind in self.pending)
 
     def reasons(self, kind: UnhelpedPods) -> Iterator[str]:

@@ -209,9 +209,9 @@ def explain_pod(
 ) -> ExplainReport:
     """Explain an admitted ``pod`` on every node of ``cluster``, as kube-scheduler with ``profile`` judges it.
 
-    ``gaps`` is called after judging, when all assumptions are known. ``pods``: True to name the counted pods. ``revise`` makes
-    the pod with other constraints, to find some that help without undoing the question's ``edits``. ``evaluation`` saves
-    an evaluation that was made before.
+    ``gaps`` is called after judging, when all assumptions are known. ``pods`` is True to name the counted pods.
+    ``revise`` makes the pod with other constraints, to find some that help without undoing the question's ``edits``.
+    ``evaluation`` is an earlier evaluation, if there is one.
     """
     cluster = cluster if evaluation is None else evaluation.cluster
     plugins, version = framework(profile), profile.version

@@ -72,7 +72,6 @@ class Attempts(Struct):
 
     @property
     def count(self) -> int:
-        """Number of tried changes."""
         return len(self.tried)
 
     @property

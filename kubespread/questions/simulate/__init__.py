@@ -361,7 +361,6 @@ def beside_placed(report: SimulateReport) -> str:
 
 
 def totals(reports: Sequence[SimulateReport]) -> str:
-    """Totals of several workloads."""
     kinds = {
         "placed": [report.placed for report in reports],
         "pending": [report.pending for report in reports],

@@ -72,7 +72,6 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     """Autoscaler that adds nodes, which count in the verdict; null for none."""
 
     def by_key(self) -> Iterator[tuple[str, tuple[LostDomain, ...]]]:
-        """Yield the losses of each topology key."""
         for key in dict.fromkeys(loss.topology_key for loss in self.losses):
             yield key, tuple(loss for loss in self.losses if loss.topology_key == key)
 
