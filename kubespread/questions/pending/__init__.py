@@ -54,7 +54,7 @@ class StuckGroup(Report, frozen=True):
     the pods, with them alone.
     """
     fitting: int = 0
-    """Number of them that find a node without any change, placed one after another without other pending pods."""
+    """Number of them that find a node without any change, placed one after another without other workloads' pods."""
     victims: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods preempted for them, now or with the change."""
     no_change: str = ""
