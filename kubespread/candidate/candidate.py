@@ -20,7 +20,7 @@ from kubespread.candidate.sources import Reference, Source, Surroundings, missin
 from kubespread.controllers.deployment import age_order, new_replica_set, replica_sets_of, revision_hash
 from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims, generated_name
 from kubespread.controllers.registry import another, new_pod, next_name, replicas
-from kubespread.controllers.statefulset import creates_one_by_one, from_free_ordinal
+from kubespread.controllers.statefulset import from_free_ordinal, is_ordered_ready
 from kubespread.deadline import check
 from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import default_pod
@@ -456,7 +456,7 @@ def _from_creator(
         object=creator,
         replicas=replicas(owner),
         template=owner.template,
-        one_by_one=creates_one_by_one(owner),
+        one_by_one=is_ordered_ready(owner),
     )
 
 

@@ -72,8 +72,8 @@ def ordinal_of(pod: Pod, stateful_set: str) -> int | None:
     return int(ordinal) if parent == stateful_set and ordinal.isdecimal() else None
 
 
-def creates_one_by_one(creator: PodCreator[Any]) -> bool:
-    """True if the next pod is only created once the last one runs, also for namesakes of other groups."""
+def is_ordered_ready(creator: PodCreator[Any]) -> bool:
+    """True if each pod is created only once all earlier ones are ready; also for StatefulSets of other API groups."""
     return creator.kind == "StatefulSet" and creator.object.spec.pod_management_policy != "Parallel"
 
 

@@ -80,7 +80,7 @@ def _apply_edits(
             notes += [] if NO_TIME in notes else [NO_TIME]
             assumed |= world.assumed
         else:
-            after = replace(after, pods=tuple(_as_listed(after.pods, start_of(before, world.surroundings.version))))
+            after = replace(after, pods=tuple(_as_listed(after.pods, start_of(before, world.settings.version))))
     edits_text = "; ".join(map(str, snapshot.edits))
     origin = snapshot.origin
     # The result must not pass for the original cluster.

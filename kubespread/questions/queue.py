@@ -227,7 +227,7 @@ class WaitingEntry:
                 self._conclude(placing)
         except SchedulingError as error:
             self.outcome.stopped = self.outcome.stopped or str(error)
-        self.applicant.forget()
+        self.applicant.release()
 
     def _conclude(self, placing: Placing) -> None:
         """Record why the next pod found no node, if one is left."""
@@ -264,7 +264,7 @@ class _Copies(WaitingEntry):
         self._take(choice)
         if not self.lacks_some:
             self.is_waiting = False
-            self.applicant.forget()
+            self.applicant.release()
         return True
 
     def _record_stuck(self) -> None:
@@ -317,7 +317,7 @@ class _Replicas(_Copies):
         return tried < self._most and not is_blocked
 
     def _record_stuck(self) -> None:
-        self.applicant.forget()
+        self.applicant.release()
         self._stuck.append(self.applicant)
         self._come_forward()
 

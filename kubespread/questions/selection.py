@@ -93,7 +93,7 @@ class Selection(Struct, frozen=True):
 
         def has_replicas(name: WorkloadName) -> bool:
             row = POD_CREATORS.get(name.kind)
-            return any(map(world.makes_others, world.owners_below(name))) if row is None else row.has_replicas
+            return any(map(world.recreates_pods, world.owners_below(name))) if row is None else row.has_replicas
 
         for row in (row for name in self.names if (row := POD_CREATORS.get(name.kind)) and not row.has_replicas):
             raise UsageError(f"a {row.kind} has no replicas of which anything could be promised")

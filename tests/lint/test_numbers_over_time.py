@@ -19,7 +19,7 @@ def rolled_out(code: str, manifest: str = "bad") -> RolloutReport:
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
     question = Steps(read_scenario(scenario), runs=1)
     scene = Scene(cluster_of(code), kubespread.Scheduler(), question)
-    scene.world.surroundings = replace(scene.world.surroundings, stops_at_once=True)
+    scene.world.settings = replace(scene.world.settings, stops_at_once=True)
     (report,) = question.answer(scene).steps[-1].rollouts
     return report
 

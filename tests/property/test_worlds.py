@@ -24,7 +24,7 @@ from kubespread.snapshot.edits.registry import parse
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import EVICTED
-from kubespread.world.store.pod_book import key_of, terminating
+from kubespread.world.store.pod_book import key_of, terminate
 from tests.builders import Data, hard, node, pod, soft, taint
 from tests.world.clusters import budget, daemon_set, deployment, job, stateful_set
 
@@ -316,7 +316,7 @@ def test_a_successor_goes_where_a_pod_goes_beside_one_that_terminates(objects: l
     going = web[number % len(web)]
     snapshot = as_snapshot(world, Snapshot.from_objects(json.loads(json.dumps(objects))))
     left = replace(
-        snapshot, pods=tuple(terminating(each, world.timestamp) if each == going else each for each in snapshot.pods)
+        snapshot, pods=tuple(terminate(each, world.timestamp) if each == going else each for each in snapshot.pods)
     )
     judged = [row for row in kubespread.explain(left, "deploy/web").nodes if row.total is not None]
     best = {row.name for row in judged if row.total == max(other.total or 0 for other in judged)}

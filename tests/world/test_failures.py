@@ -100,7 +100,7 @@ def test_another_deal_takes_the_nodes_in_another_order() -> None:
     orders = set()
     for seed in range(1, 6):
         living = world([*zoned(a=3, b=1), *deployment("web", ("a0", "a1", "a2"))])
-        living.surroundings = replace(living.surroundings, chance=Chance.from_seed(seed))
+        living.settings = replace(living.settings, chance=Chance.from_seed(seed))
         apply(living, parse("fail zone=a"), "default")
         orders.add(tuple(each.node for each in living.happenings.evictions))
     assert len(orders) > 1

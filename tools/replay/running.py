@@ -57,7 +57,7 @@ def _after(case: Data, scheduler: kubespread.Scheduler, deal: int, stops_at_once
         scenario.write_bytes(msgspec.json.encode(case["scenario"]))
         question = Steps(read_scenario(scenario), runs=1, seed=deal or None)
         scene = Scene(snapshot, scheduler, question)
-        scene.world.surroundings = replace(scene.world.surroundings, stops_at_once=stops_at_once)
+        scene.world.settings = replace(scene.world.settings, stops_at_once=stops_at_once)
         question.answer(scene)
         return as_snapshot(scene.world, scene.edited_snapshot)
 

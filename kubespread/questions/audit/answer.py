@@ -190,7 +190,7 @@ class _WorkloadAudit:
 
     def row(self) -> rows.AuditedWorkload:
         standing, group = self._standing, self._group
-        scheduler_of, template = self._world.surroundings.scheduler_of, standing.template
+        scheduler_of, template = self._world.settings.scheduler_of, standing.template
         scheduled = scheduler_of(template) if template is not None else None
         constraints, following, findings = list[causes.CountedSpread](), UNKNOWN, list(missing(standing, self._outlook))
         if template is not None and scheduled is not None:
@@ -257,7 +257,7 @@ class _WorkloadAudit:
             return [], NextPod(False, str(error))
         constraints = causes.spreads(placing.states)
         api_server, pods = self._world.api_server, self._group.pods
-        if pods and (refusal := api_server.refusal_again(template, pods[0])):
+        if pods and (refusal := api_server.refusal_of_successor(template, pods[0])):
             return constraints, NextPod(False, refusal, is_refused=True)
         kind = self._group.name.kind
         if template.spec.has_scheduled_volumes and (kind == "StatefulSet" or kind not in POD_CREATORS):
@@ -270,7 +270,7 @@ class _WorkloadAudit:
             return make_finding("refused", following.message)
         standing, world = self._standing, self._outlook.end
         deployment, template = self._world.workloads.deployments.get(self._group.name), standing.template
-        scheduled = None if template is None else self._world.surroundings.scheduler_of(template)
+        scheduled = None if template is None else self._world.settings.scheduler_of(template)
         if deployment is not None and template is not None and world is not None and scheduled is not None:
             surge, unavailable = limits(deployment)
             is_idle = standing.rollout is None and standing.ready == standing.replicas

@@ -38,7 +38,7 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import (
     SpreadState,
 )
 from kubespread.wording import some_of
-from kubespread.world.store.pod_book import as_template, terminating
+from kubespread.world.store.pod_book import as_template, terminate
 
 _FAR_ABOVE, _MAX_NAMED = 1000, 3
 MANY = 16
@@ -176,7 +176,7 @@ class PodsToPlace(Struct, frozen=True):
     def place(self, otherwise: Variant) -> PlacedByQueue:
         """Remove the pods, make the change and place them again."""
         removed = [*self.pods, *otherwise.removed, *otherwise.uncounted]
-        uncounted = [(terminating(pod, _SOME_TIME), node) for pod, node in otherwise.uncounted]
+        uncounted = [(terminate(pod, _SOME_TIME), node) for pod, node in otherwise.uncounted]
         cluster = self.cluster.apply(ClusterChange(removed_pods=removed, added_pods=uncounted))
         if otherwise.nodes:
             cluster = cluster.apply(ClusterChange(replaced_nodes=otherwise.nodes))

@@ -26,7 +26,7 @@ from kubespread.reports.reason_words import reasons_in
 from kubespread.wording import short_key, some_of
 from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.world import Unmade, World, unmade
-from kubespread.world.reporting.happenings import CountedWorkloads, desired_replicas, moving, preempted_pods
+from kubespread.world.reporting.happenings import CountedWorkloads, desired_replicas, preempted_pods, without_daemons
 from kubespread.world.store.owners import OngoingRollout, in_order, name_of
 from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.waiting import SchedulerOf, Waiting
@@ -54,7 +54,7 @@ class WorkloadGroup(Struct):
 def groups(world: World, is_selected: Callable[[WorkloadName], bool]) -> Iterator[WorkloadGroup]:
     """Yield workloads that have, or should have, pods; without DaemonSets and static pods, which every node has."""
     by_key: dict[Hashable, WorkloadGroup] = {}
-    workloads = CountedWorkloads(world, moving(is_selected))
+    workloads = CountedWorkloads(world, without_daemons(is_selected))
     for pod in world.book:
         name = workloads(pod) if pod.status.phase not in ENDED_PHASES else None
         if name is None:
@@ -195,7 +195,7 @@ class RevisionsOf:
         if maker.kind not in POD_CREATORS:
             return None
         try:
-            return self._world.surroundings.making(maker, self._world.workloads.objects).pod
+            return self._world.settings.making(maker, self._world.workloads.objects).pod
         except KubespreadError:
             return None
 
@@ -325,7 +325,7 @@ class Standing(Struct, frozen=True):
 
     @classmethod
     def build(cls, world: World, group: WorkloadGroup, revisions: PodRevisions, outlook: Outlook) -> Standing:
-        scheduler_of, replicas = world.surroundings.scheduler_of, group.replicas(world)
+        scheduler_of, replicas = world.settings.scheduler_of, group.replicas(world)
         awaited = [pod for pod in group.waiting if not pod.spec.scheduling_gates and scheduler_of(pod) is not None]
         return cls(
             group=group,

@@ -38,7 +38,7 @@ from kubespread.scheduler.plugin import SUCCESS, Code, SchedulingError, Status
 from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, node_called, rename_node
 from kubespread.snapshot.edits.verb import NodeChange, nodes_with
 from kubespread.wording import count_of
-from kubespread.world.events.controllers import follow
+from kubespread.world.events.controllers import update_daemon_pods
 from kubespread.world.events.world import World
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Applicant, LivingCluster, Waiting
@@ -342,7 +342,7 @@ def pod_groups(world: World) -> list[EqualPods]:
     groups: dict[tuple[WorkloadName | PodKey, bytes], EqualPods] = {}
     specs: dict[int, bytes] = {}
     for waiting in world.waiting:
-        scheduled = world.surroundings.scheduler_of(waiting.pod)
+        scheduled = world.settings.scheduler_of(waiting.pod)
         if waiting.pod.spec.scheduling_gates or scheduled is None or is_daemons(world, waiting.pod):
             continue
         template = id(waiting.template)
@@ -494,7 +494,7 @@ def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
         came.append(GroupNodes(group=group.name, zone=group.zone, nodes=names, types=types))
     change = NodeChange(added=tuple(arrived))
     world.change_nodes(change)
-    follow(world, change, {})
+    update_daemon_pods(world, change, {})
     world.settle()
     return came
 

@@ -47,7 +47,7 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import (
 from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.wording import EMPTY, counted_in, says
 from kubespread.world.events.applying import AppliedWorkload, apply_workload
-from kubespread.world.events.rollouts import NewTemplate, rolled_out
+from kubespread.world.events.rollouts import NewTemplate, run_rollout
 from kubespread.world.events.world import World
 from kubespread.world.store.owners import PodCopy
 from kubespread.world.store.pod_book import key_of
@@ -421,7 +421,7 @@ def _rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sch
     world.next_step()
     running = world.rollouts[name].deployment
     restarted = replace(running, spec=replace(new.spec, replicas=running.spec.replicas))
-    return rolled_out(world, name, NewTemplate(restarted, _pod_of(pod, _NEW), _NEW))
+    return run_rollout(world, name, NewTemplate(restarted, _pod_of(pod, _NEW), _NEW))
 
 
 def _revision(deployment: Deployment, revision: str) -> Deployment:

@@ -67,7 +67,7 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.difference import Baseline
-from kubespread.world.reporting.happenings import lacking_pods, workload_of
+from kubespread.world.reporting.happenings import refused_by_owner, workload_of
 from kubespread.world.store.chance import Chance
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import PodKey, key_of
@@ -339,7 +339,7 @@ def _quotas_raised(
     """
     quotas, namespace, world = objects.get(ResourceQuota), pod.metadata.namespace, goal.worlds.original.world.fork()
     Baseline.settle(world)
-    refused = lacking_pods(world, list(unmade(world))).values()
+    refused = refused_by_owner(world, list(unmade(world))).values()
     lacking = [(pod, copies), *((other, count) for other, count in refused if not goal.is_own(other))]
     change = enough(quotas, pod, lacking) or "set what the quota requires of containers"
     patches = {name: compact_json({"spec": {"hard": hard}}) for name, hard in overruns(quotas, pod, lacking).items()}

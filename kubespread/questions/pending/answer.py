@@ -42,7 +42,7 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import behind_gates, count_of, says, short_key, some_of
 from kubespread.world.events.world import World, unmade
-from kubespread.world.reporting.difference import NOTHING_LOST, Baseline, judged_as_it_stands
+from kubespread.world.reporting.difference import NOTHING_LOST, Baseline, ongoing_rollout_notes
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
@@ -79,7 +79,7 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
     pod = waiting.pod
     if gates := pod.spec.scheduling_gates:
         return Waits("gated", behind_gates([gate.name for gate in gates]), _GATED)
-    scheduled = world.surroundings.scheduler_of(pod)
+    scheduled = world.settings.scheduler_of(pod)
     if scheduled is None:
         return Waits("otherScheduler", f'scheduler "{pod.spec.scheduler_name}", which is not modeled')
     try:
@@ -253,7 +253,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     selection = question.selection_in(scene.snapshot)
     now, world = scene.edited_snapshot, scene.world
     is_selected = selection.filter_in(world)
-    under_way = judged_as_it_stands(world, is_selected)
+    under_way = ongoing_rollout_notes(world, is_selected)
     groups = _groups(scene, is_selected, Commands(scene.snapshot, scene.scheduler, question))
     if not groups:
         selection.check_any(world, now)
@@ -356,8 +356,8 @@ def _stuck_together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck
 def _preempts(world: World, kind: AlikePods, waits: Waits) -> bool:
     if waits.cause != "filtered":
         return False
-    budgets = world.budgets.current(world.time) if world.surroundings.preempts else ()
-    return world.queue.victims(kind.waiting[0], world.living, lambda: budgets, keep_order) is not None
+    budgets = world.budgets.current(world.time) if world.settings.preempts else ()
+    return world.queue.preemption_candidate(kind.waiting[0], world.living, lambda: budgets, keep_order) is not None
 
 
 def _waiting(kinds: Iterable[AlikePods]) -> dict[PodKey, Waiting]:

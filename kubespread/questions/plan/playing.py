@@ -47,11 +47,11 @@ from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.draining import restore
 from kubespread.world.events.editing import apply as edit
 from kubespread.world.events.editing import exists, not_found
-from kubespread.world.events.rollouts import resume
+from kubespread.world.events.rollouts import resumed_report
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference, Event, Grow, Trial
-from kubespread.world.reporting.outcomes import lacking_now, outcome
-from kubespread.world.store.chance import Chance, notes_on_runs, runs_worth, seeds
+from kubespread.world.reporting.outcomes import current_troubles, outcome
+from kubespread.world.store.chance import Chance, notes_on_runs, run_count, seeds
 from kubespread.world.store.happenings import Departure, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import on_node, running_since
@@ -99,7 +99,7 @@ class Steps(Struct, frozen=True):
         took = monotonic() - since
         playing.check()
         report, happenings = playing.play()
-        count = runs_worth(happenings) if self.runs is None else self.runs
+        count = run_count(happenings) if self.runs is None else self.runs
         others = list(scene.tasks(playing, list(seeds(self.seed, count)), took=took))
         missing = [f"run {number}" for number in range(len(others) + 2, count + 1)]
         return replace(
@@ -153,7 +153,7 @@ class Playing(Struct, frozen=True):
     def build(cls, question: Steps, scene: Scene) -> Self:
         scenario, now, world = question.scenario, scene.edited_snapshot, scene.world
         namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
-        world.surroundings = replace(world.surroundings, chance=Chance.from_seed(question.seed))
+        world.settings = replace(world.settings, chance=Chance.from_seed(question.seed))
         return cls(scenario, world, world.fork(), now, scene.scheduler, namespace, scene.grow)
 
     @property
@@ -162,7 +162,7 @@ class Playing(Struct, frozen=True):
 
     def __call__(self, seed: int) -> PlanReport:
         world = self.begun.fork()
-        world.surroundings = replace(world.surroundings, chance=Chance.from_seed(seed))
+        world.settings = replace(world.settings, chance=Chance.from_seed(seed))
         report, _ = replace(self, world=world).play()
         return report
 
@@ -221,7 +221,7 @@ class Playing(Struct, frozen=True):
         """
         world = self.world
         stuck = frozenset(self._resolve_names(self.scenario.stuck))
-        world.surroundings = replace(world.surroundings, stuck=stuck)
+        world.settings = replace(world.settings, stuck=stuck)
         before = world.cluster
         # The steps happen in the world itself, and are compared with a fork.
         baseline = Baseline.settle(world, self.grow)
@@ -231,8 +231,8 @@ class Playing(Struct, frozen=True):
             kube_version=str(self.scheduler.release(self.snapshot.origin.release)),
             name=self.scenario.name or None,
             node_count=len(before),
-            preemption=world.surroundings.preempts,
-            waiting=tuple(lacking_now(world)),
+            preemption=world.settings.preempts,
+            waiting=tuple(current_troubles(world)),
             start=outcome(Outcome, "before the first step", start, before),
             steps=tuple(self._step(trial, number, step) for number, step in enumerate(self.scenario.steps, 1)),
             gaps=tuple(world.assumed),
@@ -256,7 +256,7 @@ class Playing(Struct, frozen=True):
         reports = [rollout for rollout in rollouts if rollout is not None]
         if played.nodes.joined:
             # Those of an autoscaler, for which the rollouts went on.
-            reports = [resume(self.world, rollout) for rollout in reports]
+            reports = [resumed_report(self.world, rollout) for rollout in reports]
         return replace(played, failed="; ".join(failed) or None, rollouts=tuple(reports))
 
     def _resolve_names(self, names: Iterable[WorkloadReference]) -> Iterator[WorkloadName]:
@@ -266,10 +266,10 @@ class Playing(Struct, frozen=True):
         """Switch readiness from now on. Unready pods of a workload that is no longer stuck become ready at once."""
         world, named = self.world, set(self._resolve_names(step.workloads))
         if not isinstance(step, Ready):
-            world.surroundings = replace(world.surroundings, stuck=world.surroundings.stuck | named)
+            world.settings = replace(world.settings, stuck=world.settings.stuck | named)
             return
         ready = named | {owner for name in named for owner in world.owners_below(name)}
-        world.surroundings = replace(world.surroundings, stuck=world.surroundings.stuck - ready)
+        world.settings = replace(world.settings, stuck=world.settings.stuck - ready)
         since = running_since(world.timestamp, ready=True)
         pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.pods_of(owner) if pod.spec.node_name]
         unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]

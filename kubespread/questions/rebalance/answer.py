@@ -32,7 +32,7 @@ from kubespread.questions.scene import Scene
 from kubespread.reports.outcome import PlacedPod
 from kubespread.reports.parts import DomainChange
 from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import CountedWorkloads, desired_replicas, moving, workload_of
+from kubespread.world.reporting.happenings import CountedWorkloads, desired_replicas, without_daemons, workload_of
 from kubespread.world.store.happenings import EVICTED
 from kubespread.world.store.pod_book import key_of
 
@@ -57,7 +57,7 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     now = scene.edited_snapshot
     baseline, placed_first = scene.baseline()
     world = baseline.world
-    counting = CountedWorkloads(world, moving(selection.filter_in(world)))
+    counting = CountedWorkloads(world, without_daemons(selection.filter_in(world)))
     chosen = (name for pod in world.book if (name := counting(pod)) is not None)
     workloads = selection.named_in(world) or list(dict.fromkeys(chosen))
     if not workloads:
@@ -80,7 +80,7 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
         soft=question.soft,
         workloads=sum(workload.kind != "Pod" for workload in workloads),
         nodes=len(world.living.nodes),
-        pending_before=baseline.pending(),
+        pending_before=baseline.pending_count(),
         constraints_in_force=len(spread_goals),
         violated_before=start.violations,
         violated_after=after.violations,

@@ -133,7 +133,7 @@ def _sorts(world: World, workload: WorkloadName) -> Mapping[Hashable, Pod]:
 
 def _declarations(world: World, pod: Pod) -> tuple[SpreadRules, PodConstraints] | None:
     """Rules and constraints in force; None if the pod's scheduler does not spread."""
-    scheduled = world.surroundings.scheduler_of(pod)
+    scheduled = world.settings.scheduler_of(pod)
     plugins = scheduled[1].evaluators if scheduled is not None else []
     plugin = next((running for running in plugins if isinstance(running, PodTopologySpread)), None)
     if plugin is None:

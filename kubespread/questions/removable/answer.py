@@ -27,10 +27,10 @@ from kubespread.reports.outcome import REFUSALS, Outcome, phrases
 from kubespread.scheduler.cluster.columns import BASIC_RESOURCES, Counts, canonical, wrap
 from kubespread.snapshot.edits.verb import Edit, nodes_of_target, parse_target
 from kubespread.wording import short_key
-from kubespread.world.events.draining import cordon, delete_nodes, down_meanwhile, drain, drain_plan
+from kubespread.world.events.draining import cordon, delete_nodes, drain, drain_plan, workloads_down_meanwhile
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference, Trial
-from kubespread.world.reporting.outcomes import outcome, refusals
+from kubespread.world.reporting.outcomes import drain_refusals, outcome
 from kubespread.world.store.waiting import constraints_on
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -61,7 +61,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         cluster=scene.source,
         preemption=question.preemption,
         nodes=len(nodes),
-        pending_before=trials.baseline.pending(),
+        pending_before=trials.baseline.pending_count(),
         rows=rows,
         together=together,
         gaps=scene.gaps(world.assumed),
@@ -151,14 +151,14 @@ class _Removing:
         world = self.baseline.world
         position = world.living.nodes.index[name]
         node, plan = world.living.nodes.objects[position], drain_plan(world, name, self._flags)
-        refused = tuple(refusals(plan))
+        refused = tuple(drain_refusals(plan))
         about: dict[str, Any] = {
             "domain": node.metadata.labels.get(ZONE),
             "pods": len(plan.evict),
             "remarks": tuple(self._remarks(node, plan)),
         }
         if not refused and self._certain.goes(position, plan.evict):
-            return NodeRemoval(name=name, down=tuple(down_meanwhile(world, plan.evict)), **about)
+            return NodeRemoval(name=name, down=tuple(workloads_down_meanwhile(world, plan.evict)), **about)
         trial = self.baseline.trial()
         flags = _ALL_FLAGS if refused else self._flags
         removed = trial.play(partial(drain, nodes=[name], flags=flags))
@@ -281,7 +281,7 @@ class CountingDomains:
         return any(
             domain.value == value and domain.eligible_nodes > 0
             for pod in self._pods[key]
-            for constraint in constraints_on(world.cluster, pod, world.surroundings.scheduler_of)
+            for constraint in constraints_on(world.cluster, pod, world.settings.scheduler_of)
             if constraint.is_hard and constraint.topology_key == key
             for domain in constraint.domains
         )
@@ -313,7 +313,7 @@ class NodeRequests:
             for pod in drain_plan(world, name, flags).evict:
                 owner = world.book.owner_of(pod)
                 # Only pods that are created again need room.
-                if is_active(pod) and owner is not None and world.makes_others(owner):
+                if is_active(pod) and owner is not None and world.recreates_pods(owner):
                     requested.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
             requests.append(requested)
         # Nodes may have more of other resources than they report, and profiles may ignore them.

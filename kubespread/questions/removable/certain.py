@@ -28,8 +28,8 @@ from kubespread.scheduler.plugin import CountingState, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, SpreadState
 from kubespread.world.events.draining import drain_plan
 from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import WorkloadOf, refused_pods
-from kubespread.world.reporting.outcomes import refusals
+from kubespread.world.reporting.happenings import WorkloadOf, unevictable_pods
+from kubespread.world.reporting.outcomes import drain_refusals
 
 _MADE_ALIKE = frozenset({"ReplicaSet", "ReplicationController"})
 """Controllers that immediately create an identical pod."""
@@ -115,7 +115,7 @@ class Certain:
             or owner in world.watchers
         ):
             return None
-        scheduled = world.surroundings.scheduler_of(controller.template)
+        scheduled = world.settings.scheduler_of(controller.template)
         if scheduled is None:
             return None
         plugins = scheduled[1]
@@ -213,10 +213,10 @@ def undrained_nodes(world: World, workload: WorkloadOf) -> Iterator[UndrainedNod
         name = node.metadata.name
         pods = {full_name(pod): pod for pod in world.book.pods_on(name) if workload(pod) is not None}
         refused: dict[Cause, list[NamespacedName]] = {}
-        for trouble in refusals(drain_plan(world, name, _USUAL_FLAGS)):
+        for trouble in drain_refusals(drain_plan(world, name, _USUAL_FLAGS)):
             if trouble.subject in pods:
                 refused.setdefault(trouble.kind, []).append(trouble.subject)
-        refused["blocked"] = [full_name(pod) for pod in refused_pods(world, workload, name)]
+        refused["blocked"] = [full_name(pod) for pod in unevictable_pods(world, workload, name)]
         yield from (UndrainedNode(cause, name, tuple(pod_names)) for cause, pod_names in refused.items() if pod_names)
         yield from _autoscaler_obstacles(node, pods)
 

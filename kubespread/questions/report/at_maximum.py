@@ -90,7 +90,7 @@ def _most_more(world: World, scaled: Sequence[tuple[WorkloadName, str, int]], *,
     Further ones would be pending like the last one. None if a profile does not check that pods fit.
     """
     pods = (pod for name, _, _ in scaled for owner in world.owners_below(name) for pod in world.book.pods_of(owner))
-    profiles = [scheduled[0] for pod in pods if (scheduled := world.surroundings.scheduler_of(pod)) is not None]
+    profiles = [scheduled[0] for pod in pods if (scheduled := world.settings.scheduler_of(pod)) is not None]
     if any(NodeResourcesFit.name not in profile.filters for profile in profiles):
         return None
     return int(world.cluster.nodes.allowed_pods.sum()) + 1 + (_MOST_ON_NEW_NODES if has_growth else 0)

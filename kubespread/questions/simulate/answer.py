@@ -78,7 +78,7 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import NOTHING_LOST
-from kubespread.world.store.chance import Chance, notes_on_runs, runs_worth, seeds
+from kubespread.world.store.chance import Chance, notes_on_runs, run_count, seeds
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import as_template, copy_of, key_of, on_node, reuse_if_alike, running_since
 
@@ -194,7 +194,7 @@ def pose(
         world = world_of(snapshot, scheduler, preempts=question.preemption, assumed=before.assumed)
         # Waiting pods of others are not in question.
         world.queue.waiting.clear()
-        world.surroundings = replace(world.surroundings, chance=Chance.from_seed(question.seed))
+        world.settings = replace(world.settings, chance=Chance.from_seed(question.seed))
         changes = controlled_changes(world, candidates, profiles, grown)
         cluster = cluster_after(before, world)
     index = before.nodes.index
@@ -568,7 +568,7 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
 def _other_runs(posed: Demands, scene: Scene) -> Iterator[Sequence[SimulateReport]]:
     """Yield the reports of further runs, each with its own seed, where controllers picked among equals."""
     happened = [change for demand in posed.demands if (change := demand.change.happened) is not None]
-    for seed in seeds(posed.question.seed, runs_worth(happened)):
+    for seed in seeds(posed.question.seed, run_count(happened)):
         again = pose(replace(posed.question, seed=seed), scene.snapshot, scene.scheduler, lambda _: None)
         outcomes = again.place(Chance.from_seed(seed))
         yield [report_of(again, demand, outcome) for demand, outcome in zip(again.demands, outcomes, strict=True)]

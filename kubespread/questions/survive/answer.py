@@ -22,7 +22,7 @@ from kubespread.wording import EMPTY, domain_noun
 from kubespread.world.events.draining import delete_nodes, fail
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
-from kubespread.world.reporting.happenings import desired_replicas, moving, workload_of
+from kubespread.world.reporting.happenings import desired_replicas, without_daemons, workload_of
 from kubespread.world.reporting.outcomes import outcome_of
 
 _MOST_DOMAINS, _MOST_PAIRS = 100, 4950
@@ -48,7 +48,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         workloads=sum(name.kind != "Pod" for name in workloads.union(untested)),
         untested=untested,
         nodes=len(world.living.nodes.objects),
-        pending_before=losing.baseline.pending(losing.counts),
+        pending_before=losing.baseline.pending_count(losing.counts),
         placed_first="".join(placed_first(losing.baseline.happenings)),
         losses=losses,
         pairs=question.pairs,
@@ -126,7 +126,7 @@ class _Losing:
         self.baseline, self.selected = baseline, selected
         self.assumed = baseline.world.assumed
         self._nodes_deleted, self.counts = nodes_deleted, selected.filter_in(baseline.world)
-        self._trial, self._moves = baseline.trial(self.counts), moving(self.counts)
+        self._trial, self._moves = baseline.trial(self.counts), without_daemons(self.counts)
 
     @classmethod
     def build(cls, question: Survive, scene: Scene) -> Self:

@@ -32,12 +32,12 @@ from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target, parse_target
 from kubespread.wording import some_of
-from kubespread.world.events.controllers import follow
+from kubespread.world.events.controllers import update_daemon_pods
 from kubespread.world.events.draining import delete_nodes, drain
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Difference, Trial, everything
-from kubespread.world.reporting.happenings import desired_replicas, movable_workloads, refused_pods, workload_of
-from kubespread.world.reporting.outcomes import lacking_now, outcome
+from kubespread.world.reporting.happenings import desired_replicas, movable_workloads, unevictable_pods, workload_of
+from kubespread.world.reporting.outcomes import current_troubles, outcome
 
 _MAX_TRIED, _MAX_NAMED = 12, 3
 
@@ -54,7 +54,7 @@ def answer(question: Upgrade, scene: Scene) -> PlanReport:
     before = through.baseline.world
     settled = Difference(through.baseline, before, (through.baseline.happenings,))
     start = outcome(Outcome, "before the first step", settled)
-    report = replace(_play(question, trial, start), waiting=tuple(lacking_now(before)))
+    report = replace(_play(question, trial, start), waiting=tuple(current_troubles(before)))
     if question.remedies and report.judge() == "no":
         stopping = [blocked.pod for blocked in trial.difference.blocked_pods]
         report = _with_remedies(report, through, stopping, scene, took)
@@ -85,7 +85,7 @@ def _play(question: Upgrade, trial: Trial, start: Outcome) -> PlanReport:
         if not step.is_done:
             break
     return PlanReport(
-        kube_version=str(trial.world.surroundings.version),
+        kube_version=str(trial.world.settings.version),
         name=f"Replacing {question.nodes}",
         node_count=count,
         start=start,
@@ -190,7 +190,7 @@ def _trials(
     )
     needed = (room, replicas) if report.pending or not stopping else (replicas, room)
     yield from ((change,) for change in chain(*needed))
-    refused = [pod for name in replaced for pod in refused_pods(world, movable_workloads(world, everything), name)]
+    refused = [pod for name in replaced for pod in unevictable_pods(world, movable_workloads(world, everything), name)]
     if budgets := looser(world, edits, stopping, [*stopping, *refused]):
         yield budgets
     yield from ((change,) for change in uncordoned)
@@ -281,7 +281,7 @@ class UpgradePool:
                 for note in change.notes:
                     world.happenings.note(note)
             world.change_nodes(change)
-            follow(world, change, {})
+            update_daemon_pods(world, change, {})
             self.replaces.update((node.metadata.name, name) for node in change.added)
         world.settle()
 

@@ -98,7 +98,7 @@ def _create_job(world: World, name: WorkloadName, job: api.Job, applied: Applied
     if job.spec.suspend:
         world.happenings.note(f"Job/{name.name} is suspended: it makes no pods until it is resumed")
     world.owner(name).template = as_template(applied.pod)
-    controllers.bring_to_number(world, name)
+    controllers.sync_job(world, name)
 
 
 def _create_copies(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
@@ -156,7 +156,7 @@ def _job(world: World, name: WorkloadName, current: api.Job, job: api.Job, appli
     owner = world.owner(name)
     if owner.template is None or current.spec.suspend:
         owner.template = as_template(applied.pod)
-    controllers.bring_to_number(world, name)
+    controllers.sync_job(world, name)
     world.settle()
 
 
@@ -213,7 +213,7 @@ def _replace_daemons(world: World, name: WorkloadName, daemon_set: api.DaemonSet
         "time is not modeled"
     )
     world.delete([pod for pod in world.book.pods_of(name) if is_active(pod)], REPLACED)
-    world.let_go()
+    world.end_terminating()
     world.owner(name).pods_to_recreate.clear()
     staying = {pod.spec.node_name for pod in world.book.pods_of(name)}
     _create_daemons(world, name, as_template(pod), staying)

@@ -57,7 +57,7 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
     # Ready pods are available: no time passes between.
     spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
     stateful_set = replace(rollout.stateful_set, spec=spec)
-    rules = statefulset.UpdateRules.from_version(world.surroundings.version)
+    rules = statefulset.UpdateRules.from_version(world.settings.version)
     start = statefulset.first_ordinal(stateful_set)
     sync = stateful_set_pass(stateful_set, list(pods.values()), rollout.revisions, world.time, rules)
     rollout.stateful_set = replace(stateful_set, status=sync.status)
@@ -142,7 +142,7 @@ def ordinals_of(world: Store, name: WorkloadName, replicas: int) -> range:
     return range(start, start + replicas)
 
 
-def is_one_by_one(world: Store, name: WorkloadName) -> bool:
+def is_ordered_ready(world: Store, name: WorkloadName) -> bool:
     """True if a pod is created only once all earlier ones are ready."""
     return _stateful_set(world, name).spec.pod_management_policy != "Parallel"
 
@@ -275,7 +275,7 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
         return sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing)))) > 0
     if missing < 0:
         active = [pod for pod in world.book.pods_of(name) if is_active(pod)]
-        chosen = victims(active, -missing, related_pods(world, name), world.time, world.surroundings.chance.pick)
+        chosen = victims(active, -missing, related_pods(world, name), world.time, world.settings.chance.pick)
         if chosen.arbitrary:
             world.happenings.by_chance = True
             above = world.workloads.top_owner(name, active)
@@ -332,7 +332,7 @@ def schedule(world: Store, only: Sequence[PodKey] | None = None) -> bool:
 def _try(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
     """Run one scheduling cycle of a pod; True if it changed anything."""
     check()
-    chosen = world.queue.choose(waiting, world.living, world.surroundings.chance.tiebreaker)
+    chosen = world.queue.choose(waiting, world.living, world.settings.chance.tiebreaker)
     if chosen is None:
         return _preempts(world, waiting, budgets)
     _bind(world, waiting, *chosen)
@@ -344,7 +344,7 @@ def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
 
     Without victims its nomination ends, unless pods are still terminating.
     """
-    candidate = world.queue.victims(waiting, world.living, budgets, world.surroundings.chance.order)
+    candidate = world.queue.preemption_candidate(waiting, world.living, budgets, world.settings.chance.order)
     if candidate is None:
         return not world.leaving and world.end_nomination(waiting)
     victims = list(filter(is_active, candidate.victims))
@@ -388,7 +388,7 @@ def _bind(world: Store, waiting: Waiting, applicant: Applicant, choice: Choice) 
 
 
 def _becomes_ready(world: Store, owner: WorkloadName, pod: Pod) -> bool:
-    above, stuck = world.workloads.top_owner(owner, [pod]), world.surroundings.stuck
+    above, stuck = world.workloads.top_owner(owner, [pod]), world.settings.stuck
     if owner != above and owner in stuck:
         note = "its new pods are taken not to become ready, like those of their template in the snapshot"
         world.happenings.note(f"{above.kind}/{above.name}: {note}", owner=above)
@@ -416,7 +416,7 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
     return create_copies(world, owner, templates) > 0
 
 
-def reconcile_operated(world: Store, name: WorkloadName) -> bool:
+def reconcile_operator_pods(world: Store, name: WorkloadName) -> bool:
     """Recreate an operator's lost pods as they were, with their names and claims if the operator keeps them."""
     owner, operator = world.owner(name), world.operator(name)
     lost_pods, owner.pods_to_recreate = owner.pods_to_recreate, []
@@ -441,7 +441,7 @@ def _another(world: Store, owner: Owner, pod: Pod) -> tuple[str, Pod]:
     return name, as_template(template)
 
 
-def bring_to_number(world: Store, name: WorkloadName) -> None:
+def sync_job(world: Store, name: WorkloadName) -> None:
     """Delete a Job's surplus pods or create missing ones, in as many passes as its controller
     needs, without back-off.
     """
@@ -463,7 +463,7 @@ def _too_many(world: Store, surplus: Surplus) -> Sequence[Pod]:
         return surplus.chosen
     world.happenings.by_chance = True
     drawn = len(surplus.chosen) - len(surplus.always)
-    return *surplus.always, *world.surroundings.chance.pick(surplus.sometimes, drawn)
+    return *surplus.always, *world.settings.chance.pick(surplus.sometimes, drawn)
 
 
 def _uncounted_pods(job: api.Job, pods: Iterable[Pod]) -> Iterator[Pod]:
@@ -488,13 +488,13 @@ def reconcile_daemons(world: Store, name: WorkloadName) -> bool:
     """Recreate lost pods on nodes where they still belong."""
     owner = world.owner(name)
     lost_pods, owner.pods_to_recreate = owner.pods_to_recreate, []
-    missed = [pod for pod in lost_pods if world.wants_daemon(pod) and not _runs_on(world, name, pod.spec.node_name)]
+    missed = [pod for pod in lost_pods if world.needs_daemon_pod(pod) and not _runs_on(world, name, pod.spec.node_name)]
     pinned = [pinned_to(as_template(pod), pod.spec.node_name) for pod in missed]
-    pinned += (template for pod, template in world.api_server.take_refused(name) if world.wants_daemon(pod))
+    pinned += (template for pod, template in world.api_server.take_refused(name) if world.needs_daemon_pod(pod))
     return create_copies(world, owner, pinned) > 0
 
 
-def follow(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None:
+def update_daemon_pods(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None:
     """Create daemon pods on added or newly eligible nodes, and delete daemon pods on nodes no longer selected.
 
     ``before`` are the changed nodes before the change; anything already wrong then is left alone. A new node gets its
@@ -529,7 +529,7 @@ def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
         running = [pod for pod in world.book.pods_of(name) if is_active(pod)]
         if name in world.workloads.daemon_sets:
             try:
-                pod_copy = world.surroundings.making(name, world.workloads.objects)
+                pod_copy = world.settings.making(name, world.workloads.objects)
             except KubespreadError as error:
                 # A question about something else is not to fail for that.
                 if running:

@@ -74,7 +74,7 @@ def fail(world: World, names: Sequence[str]) -> None:
             "controller does not evict there"
         )
     world.change_nodes(NodeChange(replaced=changed))
-    ordered_nodes = [changed[name] for name in world.surroundings.chance.order(names)]
+    ordered_nodes = [changed[name] for name in world.settings.chance.order(names)]
     pods = [pod for pod in _pods_on(world, names) if is_active(pod)]
     world.happenings.silenced += filter(is_ready, pods)
     world.change_pods((pod, outage.unready_pod(pod, world.time)) for pod in pods)
@@ -207,7 +207,7 @@ def delete_nodes(world: World, nodes: Sequence[str]) -> None:
 
 def evict(world: World, pods: Sequence[Pod]) -> bool:
     """Evict pods, as many at once as budgets allow; True if all leave. The others are in `Happenings.blocked`."""
-    world.happenings.down += down_meanwhile(world, pods)
+    world.happenings.down += workloads_down_meanwhile(world, pods)
     blocked = _evict(world, pods)
     finalizing = [pod for key in map(key_of, pods) if key in world.book and is_finalizing(pod := world.book[key])]
     for pod, answer in blocked:
@@ -221,7 +221,7 @@ def evict(world: World, pods: Sequence[Pod]) -> bool:
     return not (blocked or finalizing)
 
 
-def down_meanwhile(world: World, pods: Iterable[Pod]) -> list[WorkloadName]:
+def workloads_down_meanwhile(world: World, pods: Iterable[Pod]) -> list[WorkloadName]:
     """Workloads, Jobs excepted, that lose all ready pods at once when ``pods`` are evicted, as no budget holds some
     back.
     """

@@ -32,7 +32,7 @@ from kubespread.snapshot.edits.pods import (
 )
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
 from kubespread.wording import count_of, some_of
-from kubespread.world.events.controllers import follow, rollout_of_cluster
+from kubespread.world.events.controllers import rollout_of_cluster, update_daemon_pods
 from kubespread.world.events.draining import delete_nodes, drain, evict, fail
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED, TAINTED
@@ -147,7 +147,7 @@ def _change_nodes(world: World, edit: Edit) -> None:
         _evict_by_taint(world, list(change.replaced))
     # A cordon is nothing to a DaemonSet.
     if isinstance(edit, AddNode | NodeTaint | NodeLabel):
-        follow(world, change, before)
+        update_daemon_pods(world, change, before)
 
 
 def scale(world: World, name: WorkloadName, replicas: int) -> None:
@@ -166,9 +166,9 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
         spec = replace(rollout.deployment.spec, replicas=replicas)
         rollout.deployment = replace(rollout.deployment, spec=spec)
         world.add_objects([rollout.deployment])
-    elif not world.workloads.knows(name) and not any(map(world.book.pods_of, below)):
+    elif not world.workloads.is_resizable(name) and not any(map(world.book.pods_of, below)):
         raise not_found(world, name)
-    elif not world.makes_others(name) or world.controlled_as(name) == OPERATOR:
+    elif not world.recreates_pods(name) or world.controller_kind(name) == OPERATOR:
         raise UsageError(f"{name.kind}/{name.name}: which of its pods go or come when it is scaled is not modeled")
     else:
         _note_no_change(world, name, replicas, world.owner(name).replicas)
@@ -194,7 +194,7 @@ def rollout_of(world: World, name: WorkloadName) -> OngoingRollout:
         rollout = world.rollouts[name] = rollout_of_cluster(world, name)
         if not rollout.replica_sets:
             # It never had a pod: its ReplicaSet does not exist yet.
-            pod_copy = world.surroundings.making(name, world.workloads.objects)
+            pod_copy = world.settings.making(name, world.workloads.objects)
             world.add_missing(pod_copy.companions)
             rollout.template, rollout.new_hash = as_template(pod_copy.pod), pod_copy.pod.metadata.labels[TEMPLATE_HASH]
     return rollout
@@ -263,7 +263,7 @@ def exists(world: World, name: WorkloadName) -> bool:
     workloads = world.workloads
     by_name = (workloads.deployments, workloads.daemon_sets)
     return (
-        workloads.knows(name)
+        workloads.is_resizable(name)
         or any(name in objects for objects in by_name)
         or any(map(world.book.pods_of, world.owners_below(name)))
     )

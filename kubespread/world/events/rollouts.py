@@ -100,7 +100,7 @@ class _Rollout(ABC):
             after = self._state(active)
             if after != before:
                 self._note_pass(active)
-            before, wrote = after, wrote or world.let_go()
+            before, wrote = after, wrote or world.end_terminating()
         world.settle()
         return self.final_report(fewest_ready)
 
@@ -137,7 +137,7 @@ class _Rollout(ABC):
         )
 
     def _constraints(self) -> list[ConstraintReport]:
-        return constraints_on(self.world.cluster, self.template, self.world.surroundings.scheduler_of)
+        return constraints_on(self.world.cluster, self.template, self.world.settings.scheduler_of)
 
     def _domains(self, constraint: ConstraintReport, active: _Revisions) -> tuple[reports.DomainRevisions, ...]:
         key = constraint.topology_key
@@ -222,16 +222,16 @@ class NewTemplate(Struct, frozen=True):
 
 
 def roll_out_deployment(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
-    """Roll out as `rolled_out` does; also the final skew if each constraint counted its own revision only."""
+    """Roll out as `run_rollout` does; also the final skew if each constraint counted its own revision only."""
     counterfactual = _with_match_label_keys(new)
     if counterfactual is None:
-        return rolled_out(world, name, new)
+        return run_rollout(world, name, new)
     other = world.fork()
-    report = rolled_out(world, name, new)
-    return replace(report, with_match_label_keys=rolled_out(other, name, counterfactual).final)
+    report = run_rollout(world, name, new)
+    return replace(report, with_match_label_keys=run_rollout(other, name, counterfactual).final)
 
 
-def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
+def run_rollout(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
     """Give a Deployment another template and let its controller work until it completes or waits forever."""
     rollout = world.rollouts.get(name) or controllers.rollout_of_cluster(world, name)
     world.rollouts[name] = OngoingRollout(new.deployment, rollout.replica_sets, new.pod, new.new_hash)
@@ -243,7 +243,7 @@ def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.Ro
     return _DeploymentRollout(world, name).report()
 
 
-def resume(world: World, stopped: reports.RolloutReport) -> reports.RolloutReport:
+def resumed_report(world: World, stopped: reports.RolloutReport) -> reports.RolloutReport:
     """Report on a stopped rollout after its controller has continued; meanwhile no more pods were unavailable than its
     strategy allows.
     """
@@ -384,7 +384,7 @@ class _StatefulSetRollout(_Rollout):
 
     @property
     def limits(self) -> tuple[int, int]:
-        rules = UpdateRules.from_version(self.world.surroundings.version)
+        rules = UpdateRules.from_version(self.world.settings.version)
         sized = replace(self._stateful_set.spec, replicas=self.replicas)
         return 0, max_unavailable(replace(self._stateful_set, spec=sized), rules)
 

@@ -17,12 +17,12 @@ from kubespread.deadline import check
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, is_active, is_finalizing, is_ready, is_terminating
 from kubespread.world.events.controllers import (
-    is_one_by_one,
+    is_ordered_ready,
     ordinals_of,
     reconcile_daemons,
     reconcile_deployment,
     reconcile_job,
-    reconcile_operated,
+    reconcile_operator_pods,
     reconcile_replicas,
     reconcile_stateful_set,
     schedule,
@@ -37,7 +37,7 @@ CONTROLLERS: Mapping[str, Callable[[Store, WorkloadName], bool]] = {
     "StatefulSet": reconcile_stateful_set,
     "Job": reconcile_job,
     "DaemonSet": reconcile_daemons,
-    OPERATOR: reconcile_operated,
+    OPERATOR: reconcile_operator_pods,
 }
 """One pass over one object of each kind; True if it did anything."""
 assert CONTROLLERS.keys() == ABOVE | BELOW, "who makes pods has a controller"
@@ -52,14 +52,14 @@ class World(Store):
         A Deployment is reconciled again once its ReplicaSets have carried out its last change.
         """
         # A Deployment that writes nothing may still have looked at ReplicaSets that have another number of pods.
-        while self.reconcile(BELOW) or schedule(self) or self.reconcile(ABOVE) or self.dirty or self.let_go():
+        while self.reconcile(BELOW) or schedule(self) or self.reconcile(ABOVE) or self.dirty or self.end_terminating():
             pass
 
     def reconcile(self, kinds: frozenset[str]) -> bool:
         """Run one pass over the dirty objects of these kinds, else over objects that may retry; True if any acted."""
-        kind_of = self.controlled_as
+        kind_of = self.controller_kind
         dirty = [name for name in self.dirty if kind_of(name) in kinds]
-        return self._pass(dirty) or self._pass(self.api_server.who_may_retry(kinds, kind_of))
+        return self._pass(dirty) or self._pass(self.api_server.take_retryable(kinds, kind_of))
 
     def _pass(self, names: Sequence[WorkloadName]) -> bool:
         check()
@@ -69,10 +69,10 @@ class World(Store):
             self.dirty.pop(name, None)
         # What it makes of no pods, and of refused ones, differs too.
         self.book.changed.update(names)
-        happenings, chance, has_acted = self.happenings, self.surroundings.chance, False
+        happenings, chance, has_acted = self.happenings, self.settings.chance, False
         created, departures = len(happenings.created), len(happenings.departures)
         for name in chance.order(names):
-            has_acted |= CONTROLLERS[self.controlled_as(name)](self, name)
+            has_acted |= CONTROLLERS[self.controller_kind(name)](self, name)
             if chance.scheduler_is_faster():
                 schedule(self)
         if len(names) > 1 and len(happenings.created) > created and len(happenings.departures) > departures:
@@ -100,7 +100,7 @@ class Unmade(Struct, frozen=True):
 def unmade(world: World, among: Collection[WorkloadName] | None = None) -> Iterator[Unmade]:
     """Yield the unmade pods of all controllers, or only of ``among``, by namespace, kind and name."""
     for name in sorted(_controllers(world) if among is None else among, key=in_order):
-        match world.controlled_as(name):
+        match world.controller_kind(name):
             case "ReplicaSet" | "ReplicationController":
                 yield from _of_replica_set(world, name)
             case "StatefulSet":
@@ -163,7 +163,7 @@ def _of_stateful_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
         yield Unmade(name, count, refused.message, is_refused=True)
     if untried := [ordinal for ordinal in missing if ordinal not in tried]:
         # The first that is not up holds back all others, but in a Parallel one.
-        among = None if is_one_by_one(world, name) else untried
+        among = None if is_ordered_ready(world, name) else untried
         yield Unmade(name, len(untried), waiting_reason(world, name, among) or _NOT_YET, is_refused=False)
 
 
@@ -197,7 +197,7 @@ def _of_others(world: World, name: WorkloadName) -> Iterator[Unmade]:
     """Pods of controllers that create them one by one: refused pods, and pods that wait for another to end."""
     if refused := world.api_server.refused.get(name):
         yield Unmade(name, len(refused.pods), refused.message, is_refused=True)
-    if world.controlled_as(name) in ("Job", OPERATOR) and not world.makes_none(name):
+    if world.controller_kind(name) in ("Job", OPERATOR) and not world.creates_no_pods(name):
         ending = [pod for pod in world.book.pods_of(name) if is_terminating(pod) and not is_finalizing(pod)]
         leaving = [pod for pod in ending if world.waits_for_the_end(pod, name)]
         if leaving:

@@ -24,7 +24,7 @@ from kubespread.kube.owners import WorkloadName, is_active, is_finalizing, is_re
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.wording import count_of, some_of
-from kubespread.world.events.controllers import bring_to_number, rollout_of_cluster, with_replicas
+from kubespread.world.events.controllers import rollout_of_cluster, sync_job, with_replicas
 from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_replicas, workload_of
 from kubespread.world.store.happenings import DELETED, EVICTED, BlockedPod, Departure, Happenings
@@ -41,8 +41,8 @@ def resume(world: World) -> None:
 
     An unready pod is assumed to stay unready, like new pods of the same template, and a note says so.
     """
-    stuck = world.surroundings.stuck | set(_never_ready(world))
-    world.surroundings = replace(world.surroundings, stuck=stuck)
+    stuck = world.settings.stuck | set(_never_ready(world))
+    world.settings = replace(world.settings, stuck=stuck)
     world.delete([pod for pod in world.book if pod.metadata.deletion_timestamp is not None], DELETED)
     for name, rollout in _rollouts(world):
         world.rollouts[name] = rollout
@@ -54,10 +54,10 @@ def resume(world: World) -> None:
         world.happenings.note(f"{name.kind}/{name.name}: its rollout is {going_on}{unready_note}")
     world.dirty.update(dict.fromkeys(_stateful_sets(world)))
     for name in sorted(world.workloads.jobs, key=in_order):
-        bring_to_number(world, name)
+        sync_job(world, name)
 
 
-def judged_as_it_stands(world: World, counts: Callable[[WorkloadName], bool] = lambda _: True) -> tuple[str, ...]:
+def ongoing_rollout_notes(world: World, counts: Callable[[WorkloadName], bool] = lambda _: True) -> tuple[str, ...]:
     """Note on rollouts and scalings of counted workloads that are under way and not continued."""
     names = [*(name for name, _ in _rollouts(world)), *_stateful_sets(world)]
     named = sorted(filter(counts, names), key=in_order)
@@ -166,7 +166,7 @@ class Baseline(Struct, frozen=True, dict=True):
         world.note_owners()
         # A Deployment lacks pods itself only while it is paused.
         lacking = (row.owner for row in unmade(world) if row.owner not in world.workloads.deployments)
-        world.dirty.update(dict.fromkeys(owner for owner in lacking if world.makes_others(owner)))
+        world.dirty.update(dict.fromkeys(owner for owner in lacking if world.recreates_pods(owner)))
         resume(world)
         world.settle()
         happenings = world.next_step()
@@ -180,13 +180,13 @@ class Baseline(Struct, frozen=True, dict=True):
         """Number of ready pods of a workload."""
         return ready_pods(self.world, workload)
 
-    def pending(self, counts: WorkloadFilter = everything) -> int:
+    def pending_count(self, counts: WorkloadFilter = everything) -> int:
         """Number of counted pods without a node."""
-        return sum(number for workload, number in self.waiting.items() if counts(workload))
+        return sum(number for workload, number in self.pending.items() if counts(workload))
 
     @cached_property
-    def waiting(self) -> Mapping[WorkloadName, int]:
-        """Number of pending pods of each workload."""
+    def pending(self) -> Mapping[WorkloadName, int]:
+        """Number of pods without a node, by workload."""
         return Counter(workload_of(self.world, waiting.pod) for waiting in self.world.waiting)
 
     @cached_property
@@ -281,7 +281,7 @@ class Difference(Struct, frozen=True, dict=True):
     @cached_property
     def waiting(self) -> Sequence[Waiting]:
         """Pods without a node, of each workload only the surplus over before: the last to come."""
-        before, now = self.baseline.waiting, Counter[WorkloadName]()
+        before, now = self.baseline.pending, Counter[WorkloadName]()
         waiting = [(workload_of(self.world, waiting_pod.pod), waiting_pod) for waiting_pod in self.world.waiting]
         more: list[Waiting] = []
         # Pods that waited before come first among the waiting pods of their workload.

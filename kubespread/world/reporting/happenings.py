@@ -62,7 +62,7 @@ def unmade_pods(world: World, missing: Collection[Unmade]) -> Iterator[reports.U
     groups: dict[WorkloadName, list[Unmade]] = {}
     for row in missing:
         groups.setdefault(world.top_owner(row.owner), []).append(row)
-    lacking = lacking_pods(world, missing)
+    lacking = refused_by_owner(world, missing)
     for workload, rows in sorted(groups.items(), key=lambda group: in_order(group[0])):
         count, owner = sum(pods.count for pods in rows), rows[0].owner
         quotas = world.api_server.quotas
@@ -70,7 +70,7 @@ def unmade_pods(world: World, missing: Collection[Unmade]) -> Iterator[reports.U
         yield reports.UnmadePods(workload=workload, count=count, message=rows[0].message, enough=allowing)
 
 
-def lacking_pods(world: World, missing: Iterable[Unmade]) -> dict[WorkloadName, tuple[Pod, int]]:
+def refused_by_owner(world: World, missing: Iterable[Unmade]) -> dict[WorkloadName, tuple[Pod, int]]:
     """One of the pods of each owner that the API server refused, and the number of its ``missing`` pods."""
     refused = {owner: tried.pods for owner, tried in world.api_server.refused.items() if tried.pods}
     return {row.owner: (refused[row.owner][0][0], row.count) for row in missing if row.owner in refused}
@@ -92,7 +92,7 @@ def skew_changes(
 
 
 def _skews(world: World, before: Cluster, pod: Pod) -> Iterator[SkewChange]:
-    scheduler_of = world.surroundings.scheduler_of
+    scheduler_of = world.settings.scheduler_of
     after, was = (constraints_on(cluster, pod, scheduler_of) for cluster in (world.cluster, before))
     if len(was) != len(after):
         # Default constraints take their selectors from Services and workloads, which may have been added or removed.
@@ -112,7 +112,7 @@ GO_WITH_THEIR_NODES = frozenset({"DaemonSet", "Node"})
 """Controllers that run a pod per node, which never moves."""
 
 
-def moving(counts: Callable[[WorkloadName], bool]) -> Callable[[WorkloadName], bool]:
+def without_daemons(counts: Callable[[WorkloadName], bool]) -> Callable[[WorkloadName], bool]:
     """Filter that excludes workloads with a pod per node."""
     return lambda workload: workload.kind not in GO_WITH_THEIR_NODES and counts(workload)
 
@@ -143,11 +143,11 @@ WorkloadOf = Callable[[Pod], WorkloadName | None]
 
 def movable_workloads(world: World, counts: Callable[[WorkloadName], bool]) -> WorkloadOf:
     """Lookup of an active pod's workload, if it counts and its pods can run on other nodes."""
-    counted = CountedWorkloads(world, moving(counts))
+    counted = CountedWorkloads(world, without_daemons(counts))
     return lambda pod: counted(pod) if is_active(pod) else None
 
 
-def refused_pods(world: World, workload: WorkloadOf, node: str) -> list[Pod]:
+def unevictable_pods(world: World, workload: WorkloadOf, node: str) -> list[Pod]:
     """Pods on a node that the API server would not evict now."""
     return [
         pod

@@ -100,7 +100,7 @@ def _is_about(difference: Difference, owner: WorkloadName | None) -> bool:
     return owner is None or difference.counts(difference.world.top_owner(owner))
 
 
-def refusals(plan: DrainPlan) -> Iterator[Trouble]:
+def drain_refusals(plan: DrainPlan) -> Iterator[Trouble]:
     """Yield pods that kubectl drain refuses to delete, so that it evicts none."""
     kinds: Mapping[str, TroubleKind] = {LOCAL_STORAGE_ERROR: "localStorage", UNMANAGED_ERROR: "noController"}
     for error, pods in plan.refused.items():
@@ -108,7 +108,7 @@ def refusals(plan: DrainPlan) -> Iterator[Trouble]:
             yield Trouble(kind=kinds.get(error, "daemonSet"), subject=pod, why=f"cannot delete {error}")
 
 
-def staying(blocked: Iterable[BlockedPod]) -> Iterator[Trouble]:
+def blocked_troubles(blocked: Iterable[BlockedPod]) -> Iterator[Trouble]:
     """Yield evictions that the API server refuses, then pods that finalizers keep."""
     for blocked_pod in sorted(blocked, key=lambda blocked_pod: is_finalizing(blocked_pod.pod)):
         kind: TroubleKind = "finalizer" if is_finalizing(blocked_pod.pod) else "blocked"
@@ -120,13 +120,13 @@ def _troubles(difference: Difference) -> Iterator[Trouble]:
     """Yield troubles in the order of their kinds: first of the last step, then lacking pods since the baseline."""
     step = difference.happened[-1]
     for refused in step.refused:
-        yield from refusals(refused.plan)
-    yield from staying(step.blocked)
-    yield from lasting(difference)
-    yield from lacking(difference)
+        yield from drain_refusals(refused.plan)
+    yield from blocked_troubles(step.blocked)
+    yield from permanent_troubles(difference)
+    yield from missing_troubles(difference)
 
 
-def lasting(difference: Difference) -> Iterator[Trouble]:
+def permanent_troubles(difference: Difference) -> Iterator[Trouble]:
     """Yield permanent damage of the last step: pods that nothing recreates, and budgets violated by preemption."""
     last = {id(departure) for departure in difference.happened[-1].departures}
     for departure in difference.collateral_losses:
@@ -138,7 +138,7 @@ def lasting(difference: Difference) -> Iterator[Trouble]:
             yield Trouble(kind="budget", subject=NamespacedName(namespace, name), count=len(broken))
 
 
-def lacking(difference: Difference) -> Iterator[Trouble]:
+def missing_troubles(difference: Difference) -> Iterator[Trouble]:
     """Yield missing pods and degraded workloads since the baseline."""
     world, growth = difference.world, difference.growth
     for row in unmade_pods(world, difference.unmade):
@@ -165,7 +165,7 @@ def _node_prefix(difference: Difference, daemon_set: WorkloadName) -> str:
     return f"on {some_of(sorted(map(node_of, pods)), _MAX_NAMED)}: "
 
 
-def lacking_now(world: World, counts: WorkloadFilter = everything) -> Iterator[Trouble]:
+def current_troubles(world: World, counts: WorkloadFilter = everything) -> Iterator[Trouble]:
     """Yield pods pending or not created in a settled world, by workload."""
     for row in unmade_pods(world, list(unmade(world))):
         if counts(row.workload):

@@ -153,7 +153,7 @@ class ApiServer(Forking):
         """``objects`` with the current usage of quotas."""
         return objects.with_all(ResourceQuota, self.quotas) if self._ledger else objects
 
-    def learn(self, objects: ClusterObjects, added: Iterable[ApiObject]) -> None:
+    def use_objects(self, objects: ClusterObjects, added: Iterable[ApiObject]) -> None:
         """Note changed objects other than pods and nodes; ``added`` are the new or different ones."""
         self._objects, self._admitted, self._is_noted = objects, {}, False
         if self._has_quotas and any(isinstance(obj, ResourceQuota) for obj in added):
@@ -185,8 +185,8 @@ class ApiServer(Forking):
         """True if another pod of a template would be stored unchanged, and none waits for quota."""
         return not self.refused and not self._refusal(template) and self._admitted_again(template) is template
 
-    def refusal_again(self, template: Pod, pod: Pod) -> str:
-        """Reason a pod of ``template`` would be refused once it replaces ``pod``; empty if it would not."""
+    def refusal_of_successor(self, template: Pod, pod: Pod) -> str:
+        """Reason a pod of ``template`` would be refused in place of ``pod``; empty if it would not."""
         self._ledger.charge(pod, -1)
         refusal = self._refusal(template)
         self._ledger.charge(pod)
@@ -220,7 +220,7 @@ class ApiServer(Forking):
         if self._ledger and (refusal := self._ledger.refusal(pod)):
             raise ForbiddenError(refusal)
 
-    def terminating(self, pod: Pod) -> None:
+    def note_terminating(self, pod: Pod) -> None:
         """Record a terminating pod; the grace period, in which quotas still count it, is not modeled."""
         if self._ledger and key_of(pod) not in self._uncharged:
             self._release(pod)
@@ -245,8 +245,8 @@ class ApiServer(Forking):
         refused = self.refused.pop(owner, None)
         return [] if refused is None else refused.pods
 
-    def who_may_retry(self, kinds: Collection[str], kind_of: Callable[[WorkloadName], str]) -> list[WorkloadName]:
-        """Controllers of these kinds worth another try, without repetition."""
+    def take_retryable(self, kinds: Collection[str], kind_of: Callable[[WorkloadName], str]) -> list[WorkloadName]:
+        """Controllers of these kinds that may retry; each is returned once per change of quotas."""
         names = [name for name, refused in self.refused.items() if refused.may_retry and kind_of(name) in kinds]
         for name in names:
             self.refused[name].may_retry = False

@@ -40,7 +40,7 @@ class Chance(Struct, frozen=True):
     scheduler_is_faster: Callable[[], bool] = bool
     """True if pods are placed before the next controller is done."""
     search: Callable[[int], Search] = lambda _: Search(samples=False)
-    """Function for where, among so many nodes, kube-scheduler starts to search."""
+    """kube-scheduler's search for feasible nodes in a cluster of so many nodes."""
 
     @classmethod
     def from_seed(cls, seed: int | None) -> Chance:
@@ -62,8 +62,8 @@ class Chance(Struct, frozen=True):
         )
 
 
-def runs_worth(happened: Sequence[Happenings]) -> int:
-    """Number of runs in all, by the happenings of the first."""
+def run_count(happened: Sequence[Happenings]) -> int:
+    """Number of runs, the first included: 1 if no choice in it was arbitrary."""
     if not any(one.by_chance for one in happened):
         return 1
     moves = sum(len(one.placed) + len(one.departures) for one in happened)

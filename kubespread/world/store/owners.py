@@ -178,8 +178,8 @@ class Workloads:
     def _resizable(self, name: WorkloadName) -> ReplicaSet | ReplicationController | StatefulSet | None:
         return self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
 
-    def knows(self, name: WorkloadName) -> bool:
-        """True for an existing ReplicaSet, ReplicationController or StatefulSet."""
+    def is_resizable(self, name: WorkloadName) -> bool:
+        """True for a ReplicaSet, ReplicationController or StatefulSet of the cluster."""
         return self._resizable(name) is not None
 
     def replicas(self, name: WorkloadName) -> int | None:

@@ -76,7 +76,7 @@ def on_node(pod: Pod, node: str, status: PodStatus) -> Pod:
     return Pod(metadata=pod.metadata, spec=replace(pod.spec, node_name=node), status=status)
 
 
-def terminating(pod: Pod, time: str) -> Pod:
+def terminate(pod: Pod, time: str) -> Pod:
     """The pod while it terminates: no controller counts it, but it keeps its room until its kubelet is done."""
     return replace(pod, metadata=replace(pod.metadata, deletion_timestamp=pod.metadata.deletion_timestamp or time))
 
@@ -84,13 +84,13 @@ def terminating(pod: Pod, time: str) -> Pod:
 def stop(pod: Pod, time: str) -> Pod:
     """The pod once its kubelet has stopped it, though finalizers delay its removal: it takes no room."""
     phase = pod.status.phase if pod.status.phase in ENDED_PHASES else "Failed"
-    return replace(terminating(pod, time), status=replace(pod.status, phase=phase))
+    return replace(terminate(pod, time), status=replace(pod.status, phase=phase))
 
 
 def preempt(pod: Pod, time: str) -> Pod:
     """The pod while it terminates for the pod that preempts it."""
     target = PodCondition(type=DISRUPTION_TARGET, status="True", reason=BY_SCHEDULER, last_transition_time=time)
-    going = terminating(pod, time)
+    going = terminate(pod, time)
     return replace(going, status=replace(pod.status, conditions=[*pod.status.conditions, target]))
 
 

@@ -65,7 +65,7 @@ from kubespread.world.store.pod_book import (
     node_of,
     preempt,
     stop,
-    terminating,
+    terminate,
 )
 from kubespread.world.store.waiting import LivingCluster, Queue, SchedulerOf, Waiting
 
@@ -141,19 +141,19 @@ class Store(Forking):
     _copied = ("dirty", "watchers", "_top_owners", "_below", "leaving")
     _forked = ("living", "book", "queue", "api_server", "owners", "rollouts", "stateful_sets")
 
-    def __init__(self, start: Start, surroundings: WorldSettings) -> None:
-        self.surroundings = surroundings
-        self.time = surroundings.time
+    def __init__(self, start: Start, settings: WorldSettings) -> None:
+        self.settings = settings
+        self.time = settings.time
         pods, objects = start.pods, start.objects
         self.workloads = Workloads(objects)
-        self.living = LivingCluster(start.cluster.fork(surroundings.assumed))
-        self.assumed = surroundings.assumed
+        self.living = LivingCluster(start.cluster.fork(settings.assumed))
+        self.assumed = settings.assumed
         """Assumptions made so far where the cluster's source does not say."""
         if unready := len(start.listed):
             self.assume([f"pods that do not say whether they are ready are taken to be: {unready}"])
         self.book = start.book.fork(keeps_owners=False)
-        self.api_server = ApiServer(surroundings.admission, surroundings.version, objects, pods, self.time, self.assume)
-        self.queue = Queue(surroundings.scheduler_of, preempts=surroundings.preempts)
+        self.api_server = ApiServer(settings.admission, settings.version, objects, pods, self.time, self.assume)
+        self.queue = Queue(settings.scheduler_of, preempts=settings.preempts)
         self.owners: dict[WorkloadName, Owner] = {}
         self.dirty: dict[WorkloadName, None] = {}
         """Controllers that have to look after their pods."""
@@ -239,7 +239,7 @@ class Store(Forking):
             pods = self.book.pods_of(name)
             active = [pod for pod in pods if is_active(pod)]
             replicas = self.workloads.replicas(name)
-            if self.controlled_as(name) == OPERATOR:
+            if self.controller_kind(name) == OPERATOR:
                 # Terminating pods are recreated, too.
                 replicas = sum(pod.status.phase not in ENDED_PHASES for pod in pods)
             elif replicas is None:
@@ -312,7 +312,7 @@ class Store(Forking):
 
     def use_objects(self, objects: ClusterObjects, changed: Iterable[ApiObject]) -> None:
         """Replace all objects other than pods and nodes; ``changed`` are the new or different ones."""
-        self.api_server.learn(objects, changed)
+        self.api_server.use_objects(objects, changed)
         self.workloads, self._budgets = Workloads(objects), None
         self.living.use(self.cluster.with_objects(objects))
 
@@ -327,7 +327,7 @@ class Store(Forking):
         the first, ``pod_name``.
         """
         try:
-            return self.surroundings.making(name, self.workloads.objects)
+            return self.settings.making(name, self.workloads.objects)
         except ManifestError as error:
             pod = Pod(metadata=ObjectMeta(name=pod_name, namespace=name.namespace))
             fault = error.faults[0]
@@ -379,10 +379,10 @@ class Store(Forking):
     def delete(self, pods: Iterable[Pod], why: str) -> None:
         """Delete pods.
 
-        Pods with a grace period terminate, and keep their room until `let_go`, or for good if their kubelet is silent.
+        Pods with a grace period terminate, and keep their room until `end_terminating`, or for good on a silent node.
         Pods with finalizers stay, without room.
         """
-        at_once, staying, ending = self.surroundings.stops_at_once and why != PREEMPTED, list[Pod](), list[Pod]()
+        at_once, staying, ending = self.settings.stops_at_once and why != PREEMPTED, list[Pod](), list[Pod]()
         for pod in pods:
             position = self._position(pod)
             if position is None or pod.spec.termination_grace_period_seconds == 0:
@@ -394,10 +394,10 @@ class Store(Forking):
             else:
                 self.leaving[key_of(pod)] = why
                 staying += filter(is_active, [pod])
-        self._terminate(staying, why, preempt if why == PREEMPTED else terminating)
+        self._terminate(staying, why, preempt if why == PREEMPTED else terminate)
         self._end(ending, why)
 
-    def let_go(self) -> bool:
+    def end_terminating(self) -> bool:
         """End all terminating pods that their kubelets can stop; True if there were any."""
         going = dict(self.leaving)
         for why in dict.fromkeys(going.values()):
@@ -421,7 +421,7 @@ class Store(Forking):
         for pod, _ in going:
             self._note_departure(pod, why, stays=True)
             if key_of(pod) not in self.leaving:
-                self.api_server.terminating(pod)
+                self.api_server.note_terminating(pod)
         self.change_pods(going)
 
     def change_pods(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
@@ -467,11 +467,11 @@ class Store(Forking):
     def _ignores_terminating(self, owner: WorkloadName) -> bool:
         """True if no controller of the pods of ``owner`` counts terminating ones, unlike quotas."""
         is_at_rest = owner not in self.watchers and owner not in self.api_server.refused
-        return is_at_rest and self.controlled_as(owner) in ("ReplicaSet", "ReplicationController")
+        return is_at_rest and self.controller_kind(owner) in ("ReplicaSet", "ReplicationController")
 
     def _touch(self, owner: WorkloadName | None) -> bool:
         """Mark ``owner`` as dirty after a change of its pods; True if it recreates lost ones."""
-        if owner is None or not self.makes_others(owner):
+        if owner is None or not self.recreates_pods(owner):
             return False
         self.dirty[owner] = None
         if (watcher := self.watchers.get(owner)) is not None:
@@ -482,7 +482,7 @@ class Store(Forking):
         """Position of its node in the cluster's columns, None for a pod that is not there."""
         return None if pod.status.phase in ENDED_PHASES else self.living.nodes.index.get(pod.spec.node_name)
 
-    def controlled_as(self, name: WorkloadName) -> str:
+    def controller_kind(self, name: WorkloadName) -> str:
         """Kind of the controller that handles an object: its own, or one that works like it."""
         owner = self.owners.get(name)
         if owner is not None and owner.is_foreign:
@@ -499,26 +499,26 @@ class Store(Forking):
             return name
         return custom_owner(name, (*self.book, *self.workloads.replica_sets.values())) or name
 
-    def makes_others(self, name: WorkloadName) -> bool:
+    def recreates_pods(self, name: WorkloadName) -> bool:
         """True if it recreates lost pods."""
-        return self.controlled_as(name) in _MODELED
+        return self.controller_kind(name) in _MODELED
 
     def is_known(self, name: WorkloadName) -> bool:
         """True if the fate of its pods is known; a static pod belongs to its kubelet."""
-        return self.makes_others(name) or name.kind == "Node" or self.operator(name) is not None
+        return self.recreates_pods(name) or name.kind == "Node" or self.operator(name) is not None
 
     def _misses(self, pod: Pod, owner: WorkloadName, why: str, *, stays: bool) -> bool:
         """True if ``owner`` makes another pod now that ``pod`` goes; ``stays``: now that it is only terminating."""
-        if not self.makes_others(owner):
+        if not self.recreates_pods(owner):
             name = f"{owner.kind}/{owner.name}"
             if (operator := self.operator(owner)) is not None:
                 self.happenings.note(f"{name}: {operator}", owner=owner)
             elif not self.is_known(owner):
                 self.assume([f"{name} is not a controller that is modeled: whether it makes other pods is not known"])
             return False
-        if why in (SCALED_DOWN, UNSELECTED) or (owner.kind == "Job" and self.makes_none(owner)):
+        if why in (SCALED_DOWN, UNSELECTED) or (owner.kind == "Job" and self.creates_no_pods(owner)):
             return False
-        if owner.kind == "DaemonSet" and (why == NODE_LOST or not self.wants_daemon(pod)):
+        if owner.kind == "DaemonSet" and (why == NODE_LOST or not self.needs_daemon_pod(pod)):
             return False
         if not is_active(pod):
             return not stays and is_terminating(pod) and self.waits_for_the_end(pod, owner)
@@ -535,15 +535,15 @@ class Store(Forking):
     @property
     def compares(self) -> bool:
         """True if tolerations may compare numbers."""
-        return self.surroundings.version.has(COMPARISON_GATE)
+        return self.settings.version.has(COMPARISON_GATE)
 
-    def wants_daemon(self, pod: Pod) -> bool:
+    def needs_daemon_pod(self, pod: Pod) -> bool:
         """True if a DaemonSet would create the pinned ``pod`` for its node now."""
         position = self.living.nodes.index.get(node_of(pod))
         nodes = self.living.nodes.objects
         return position is not None and should_run(as_template(pod), nodes[position], compares=self.compares)
 
-    def makes_none(self, name: WorkloadName) -> bool:
+    def creates_no_pods(self, name: WorkloadName) -> bool:
         """True if a Job creates no pods even if some are missing: it has failed or is suspended."""
         job = self.workloads.jobs.get(name)
         return self.owner(name).has_ended or (job is not None and bool(job.spec.suspend))
@@ -558,7 +558,7 @@ class Store(Forking):
         if len(equals) > 1:
             self.happenings.by_chance = True
             self.happenings.note("among equal volumes the PersistentVolume controller's choice is arbitrary")
-        return self.surroundings.chance.volume(equals)
+        return self.settings.chance.volume(equals)
 
     def note_placed(self, pod: Pod, placed: Pod, choice: Choice) -> None:
         """Record that a waiting pod runs on a node, as ``placed``."""

@@ -193,12 +193,12 @@ class LivingCluster:
 
     def prepare(self, plugins: Framework, pod: Pod) -> tuple[PreparedPod, int]:
         """Prepared ``pod``, and its journal position. Raises SchedulingError."""
-        is_bound, parent = self.is_bound(pod), self._unchanged_parent
-        if parent is not None and not is_bound and (prepared := parent._prepared_for_forks(plugins, pod)) is not None:
+        has_claims, parent = self.has_claims(pod), self._unchanged_parent
+        if parent is not None and not has_claims and (prepared := parent._prepared_for_forks(plugins, pod)) is not None:
             position = parent.length
             return (prepared.fork(), position) if self._changed_at <= position else self.catch_up(prepared, position)
         # The current cluster, or that of a few changes ago: a prepared pod follows them.
-        cluster = self.cluster if is_bound or len(self._since) > _MOST_CHANGES else self._joined
+        cluster = self.cluster if has_claims or len(self._since) > _MOST_CHANGES else self._joined
         return plugins.prepare(cluster, pod), self._joined_at
 
     @property
@@ -221,14 +221,14 @@ class LivingCluster:
             shared.prepared, shared.position = shared.prepared.carry_over(self.cluster, moves), self.length
         return shared.prepared
 
-    def is_bound(self, pod: Pod) -> bool:
-        """True if the pod depends on claims, which are read from the current cluster."""
+    def has_claims(self, pod: Pod) -> bool:
+        """True if the pod may use claims, which are read from the current cluster."""
         spec = pod.spec
         return bool(spec.has_scheduled_volumes or spec.resource_claims or self._joined.claim_users.provided)
 
     def can_be_followed(self, pod: Pod, since: int) -> bool:
         """True if the pod prepared at a position can catch up instead of being prepared again."""
-        return self.begun_at <= since and (max(self._changed_at, self._storage_at) <= since or not self.is_bound(pod))
+        return self.begun_at <= since and (max(self._changed_at, self._storage_at) <= since or not self.has_claims(pod))
 
     def catch_up(self, prepared: PreparedPod, since: int) -> tuple[PreparedPod, int]:
         """Bring the prepared pod up to the last change of nodes; also its new position."""
@@ -349,7 +349,7 @@ class Applicant:
             self._stuck_at = self._living.length
         return choice
 
-    def forget(self) -> None:
+    def release(self) -> None:
         """Release the columns: for many workloads they would take too much memory."""
         self._placing = None
 
@@ -441,7 +441,7 @@ class Queue(Forking):
         choice = applicant.choose(break_tie) if applicant is not None else None
         return None if applicant is None or choice is None else (applicant, choice)
 
-    def victims(
+    def preemption_candidate(
         self, waiting: Waiting, living: LivingCluster, budgets: CurrentBudgets, order: TieOrder
     ) -> PreemptionCandidate | None:
         """Node that kube-scheduler would free for a pod that fits nowhere, with the pods it would evict; None if that
