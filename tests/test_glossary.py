@@ -1,4 +1,4 @@
-"""Screens use the words of docs/glossary.md, and none of those that it rules out."""
+"""Screens, docstrings and names use the words of docs/glossary.md, and none of those that it rules out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import ROOT
+from tests.test_docstrings import DOCSTRINGS
+from tests.test_names import FILES, definitions, variables
 
 _ROW = re.compile(r"^\| (?P<word>[^|]+) \| [^|]+ \| [^|]+ \| (?P<ruled_out>[^|]+) \|$", re.MULTILINE)
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text()
@@ -21,6 +23,8 @@ RULED_OUT = {
 """By each synonym, the word to use."""
 _ANY = re.compile(rf"\b(?:{'|'.join(map(re.escape, RULED_OUT))})(?!\w)", re.IGNORECASE)
 ROOMS = ("views", "reports", "questions")
+DESCHEDULERS = frozenset(("WITHOUT_PDB", "ignore_pods_without_pdb"))
+"""Words of the descheduler's policies."""
 SCREENS = sorted((ROOT / "tests" / "views" / "screens").iterdir())
 
 
@@ -55,6 +59,20 @@ def test_no_string_of_a_screen_has_another_word(room: str) -> None:
         for path in sorted((ROOT / "kubespread" / room).rglob("*.py"))
         for line, text in strings(path)
         for match in _ANY.finditer(text)
+    ]
+    assert used == []
+
+
+def test_no_docstring_has_another_word() -> None:
+    assert [f"{place}: {match[0]}" for place, text in DOCSTRINGS for match in _ANY.finditer(text)] == []
+
+
+def test_no_name_has_another_word() -> None:
+    used = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in FILES
+        for name in (*variables(path), *(node.name for node in definitions(path)))
+        if _ANY.search(name.replace("_", " ")) and name not in DESCHEDULERS
     ]
     assert used == []
 

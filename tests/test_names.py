@@ -1,4 +1,6 @@
-"""A function is called by a verb or by the noun it returns, a class by a noun; a condition may be a participle."""
+"""A function is called by a verb or by the noun it returns, a class by a noun; a condition may be a participle. A variable says
+what the thing is.
+"""
 
 from __future__ import annotations
 
@@ -117,6 +119,30 @@ _PARTICIPLE = re.compile(
     "known|laid|left|lent|lost|made|meant|met|paid|said|seen|sent|shown|sold|spent|spoken|stood|stolen|sought|sworn|"
     "taken|taught|thought|thrown|told|torn|understood|unwritten|withheld|won|worn|woven|written"
 )
+MANY_THINGS = frozenset(
+    [
+        "asked",
+        "at",
+        "done",
+        "each",
+        "found",
+        "given",
+        "gone",
+        "heard",
+        "held",
+        "kept",
+        "known",
+        "lost",
+        "made",
+        "meant",
+        "said",
+        "seen",
+        "taken",
+        "told",
+        "wanted",
+    ]
+)
+"""Words that variables had for several things each, and what stands for them: docs/glossary.md."""
 _RULE = "a rule of kube/validation/rules.toml, which is read as it is called"
 
 _FIELD = "a type of the published JSON schemas"
@@ -173,6 +199,10 @@ def is_noun_or_verb(node: Definition) -> bool:
     return name not in _NO_NOUN and (is_condition or not _PARTICIPLE.fullmatch(name))
 
 
+def is_many_things(name: str) -> bool:
+    return name.strip("_").lower() in MANY_THINGS
+
+
 def test_functions_and_classes_are_called_by_verbs_and_nouns() -> None:
     assert ALLOWED.keys() == {
         node.name.strip("_").lower() for path in FILES for node in definitions(path) if not is_noun_or_verb(node)
@@ -187,6 +217,33 @@ def test_a_class_name_stands_for_one_thing() -> None:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert TWICE.keys() == {name for name, count in names.items() if count > 1}
+
+
+def variables(path: Path) -> Iterator[str]:
+    """Names of parameters, variables and attributes, without fields of reports: readers of JSON know those."""
+    tree = ast.parse(path.read_text())
+    is_published = path.name == "report.py" or "reports" in path.parts
+    fields = {
+        field.target
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        and (is_published or any("Report" in ast.unparse(base) for base in node.bases))
+        for field in node.body
+        if isinstance(field, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(arg=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) if node not in fields:
+                yield name
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+
+
+def test_a_variable_says_what_the_thing_is() -> None:
+    many = {f"{path.relative_to(ROOT)}: {name}" for path in FILES for name in variables(path) if is_many_things(name)}
+    assert many == set()
 
 
 @pytest.mark.parametrize(

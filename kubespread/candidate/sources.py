@@ -163,9 +163,7 @@ def _namespaces(snapshot: Snapshot) -> set[str]:
 
 
 PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Manifest | Reference
-"""A Pod or workload: an object, a path of manifests (``-``: standard input), KIND/NAME in the snapshot or its
-`Reference`, all workloads, or a manifest read already.
-"""
+"""Pod or workload: an object, a manifest or its path (``-``: standard input), KIND/NAME in the snapshot, or all."""
 Source = Manifest | Reference
 
 SUFFIXES = (".yaml", ".yml", ".json")

@@ -117,8 +117,7 @@ def _step_at(data: Any, path: str, faults: Faults, directory: str) -> Step | Non
 
 
 ScenarioGiven = Scenario | Mapping[str, Any] | str | Path | Sequence[str | Path]
-"""A scenario as a value or plain data, its path (``-``: standard input) or text, a step as text, or several texts in
-order, at most one of them a scenario's.
+"""Scenario as a value, plain data, a path (``-``: standard input) or text; or steps as texts, at most one a scenario.
 """
 
 _SMALLEST = f"{{apiVersion: {API_VERSION}, kind: {KIND}, spec: {{steps: [{{drain: NODE}}]}}}}"

@@ -23,8 +23,9 @@ from kubespread.reports.advice import COMBINATION, SCHEDULE_ANYWAY, Advice, Cost
 from kubespread.wording import count_of
 
 _MOST_TRIALS, _LEAST_TRIALS, _TRIALS_TIMES_NODES = 600, 24, 150_000
-"""Most changes an answer may try, on small clusters and at least, and changes times nodes: the more nodes there are,
-the more pods are in question and the longer these are written, the fewer changes.
+"""Most changes an answer tries on small clusters, on any cluster, and times its nodes.
+
+The more pods are in question and the longer these are written, the fewer changes.
 """
 _PODS, _LARGE_POD = 10, 16_384
 _FEWEST, _CELLS = 24, 20_000
@@ -37,8 +38,9 @@ _SHARE, _MOST_SHARED = 4, 8
 """Divisor of the trials that one of several searches takes, and its maximum number of changes of a family."""
 _MOST_COMBINED = {2: 300, 3: 100}
 _COMBINED_TIMES_PODS = 900
-"""Most combinations tried, times the pods that they are about: ten copies, or one pod that is judged by itself and
-finds no node, take as long as all else of a trial.
+"""Most combinations tried, times the pods in question.
+
+Ten copies, or one pod that is judged by itself and finds no node, take as long as all else of a trial.
 """
 _ENOUGH_COMBINED = 3
 
