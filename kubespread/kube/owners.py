@@ -185,7 +185,9 @@ def other_kind(name: str) -> kinds.Kind | None:
     """A kind that only pods may show; None for a known kind without pods, and for a misspelled one."""
     if _KIND.fullmatch(name) is None or name.lower() in _ALIASES:
         return None
-    return None if near_miss(name, (alias for row in kinds.REFERABLE for alias in row.aliases)) else kinds.of_pods(name)
+    return (
+        None if near_miss(name, (alias for row in kinds.REFERABLE for alias in row.aliases)) else kinds.owner_kind(name)
+    )
 
 
 SelectingController = ReplicationController | ReplicaSet | StatefulSet

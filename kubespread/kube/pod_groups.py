@@ -47,8 +47,8 @@ def group_name(pod: Pod) -> GroupName | None:
     return None if group is None or not group.pod_group_name else (pod.metadata.namespace, group.pod_group_name)
 
 
-def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion) -> GangRules:
-    """The group as the release reads it."""
+def gang_rules(name: GroupName, objects: ClusterObjects, version: KubeVersion) -> GangRules:
+    """Rules of the group of this name, as the release reads them; also for a group that does not exist yet."""
     for pod_group in objects.get(PodGroup):
         policy, meta = pod_group.spec.scheduling_policy, pod_group.metadata
         # Namesakes of other schedulers have no such policy.

@@ -13,7 +13,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import of_pods
+from kubespread.kube.api.kinds import owner_kind
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_groups import group_name, has_gangs
@@ -64,7 +64,7 @@ def world_of(
             # The world counts quotas itself.
             admission=scheduler.admission_plugins(resource_quota=False),
         )
-        candidate = from_cluster(Reference(of_pods(name.kind), name.name, name.namespace), surroundings)
+        candidate = from_cluster(Reference(owner_kind(name.kind), name.name, name.namespace), surroundings)
         world.assume(candidate.admission_gaps)
         return PodCopy(candidate.pod, candidate.companions)
 

@@ -378,9 +378,9 @@ def name_of(pod: Pod) -> str:
     return f"{pod.metadata.namespace}/{pod.metadata.name}"
 
 
-def by_place(places: int, causes: Iterable[tuple[int, Cause]]) -> list[Causes]:
-    """Group causes, each with the place of its node, into a list for all places in order."""
-    gathered: list[Causes] = [()] * places
+def per_node(nodes: int, causes: Iterable[tuple[int, Cause]]) -> list[Causes]:
+    """Causes of each of so many judged nodes, from pairs of a node's place among them and a cause."""
+    gathered: list[Causes] = [()] * nodes
     for place, cause in causes:
         gathered[place] += (cause,)
     return gathered

@@ -29,7 +29,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return (home / ".cache" if home.is_absolute() else Path(os.devnull)) / "kubespread"
 
 
-def recall_bytes(file: Path, limit: int) -> bytes | None:
+def read_cache_file(file: Path, limit: int) -> bytes | None:
     """Cached content of ``file``; None unless it is a regular file that only this user may write, of at most ``limit``
     bytes.
     """
@@ -52,7 +52,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)
 
 
-def remember(file: Path, content: bytes) -> None:
+def write_cache_file(file: Path, content: bytes) -> None:
     """Cache ``content`` in ``file`` for the user alone; a failure is ignored."""
     with suppress(OSError):
         if file.is_symlink() or (file.exists() and not file.is_file()):

@@ -53,7 +53,7 @@ def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node]) -> None:
         raise UsageError(*(f"no node has the topology key {key!r}{near_keys(key, known_keys)}" for key in unknown))
 
 
-def outside_of_domains(keys: Iterable[str], nodes: Sequence[Node]) -> Iterator[str]:
+def domain_notes(keys: Iterable[str], nodes: Sequence[Node]) -> Iterator[str]:
     """Yield a note for each key that some nodes lack, and on values that are not zones."""
     for key in dict.fromkeys(keys):
         if key == ZONE and (values := fault_domains(nodes)):

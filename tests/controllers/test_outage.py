@@ -20,7 +20,7 @@ from kubespread.controllers.outage import (
     without_eviction_taints,
     zones,
 )
-from kubespread.kube.admission.plugins import tolerate_for_a_while
+from kubespread.kube.admission.plugins import add_default_tolerations
 from kubespread.kube.api.core import Node, NodeCondition, NodeSpec, NodeStatus, Pod, Taint, Toleration
 from kubespread.kube.api.meta import ObjectMeta, OwnerReference
 from kubespread.kube.api.workloads import DaemonSet, Job
@@ -99,7 +99,7 @@ def tolerating(seconds: int | None = None, **more: str) -> Toleration:
 
 def defaulted() -> list[Toleration]:
     own = Pod()
-    tolerate_for_a_while(own)
+    add_default_tolerations(own)
     return own.spec.tolerations
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import kubespread
-from kubespread.kube.admission.plugins import merge_tolerations, tolerate_extended_resources, tolerate_for_a_while
+from kubespread.kube.admission.plugins import add_default_tolerations, merge_tolerations, tolerate_extended_resources
 from kubespread.kube.api.core import Pod, PodSpec, Toleration
 from tests.builders import Data, hard, node, pod, taint
 
@@ -45,7 +45,7 @@ def tolerations(given: list[Data]) -> list[Toleration]:
 def test_what_is_tolerated_for_a_while(case: str) -> None:
     given, added = ADDED[case]
     made = Pod(spec=PodSpec(tolerations=tolerations(given)))
-    tolerate_for_a_while(made)
+    add_default_tolerations(made)
     assert made.spec.tolerations == tolerations([*given, *added])
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import kubespread
-from kubespread.kube.admission.plugins import refusal
+from kubespread.kube.admission.plugins import limit_range_violations
 from kubespread.kube.api.core import (
     Container,
     LimitRange,
@@ -244,7 +244,7 @@ def test_what_limit_ranges_allow(case: str) -> None:
         spec=PodSpec(containers=[Container(name="c", resources=msgspec.convert(resources, ResourceRequirements))])
     )
     bounds = msgspec.convert({"type": "Container", **item}, LimitRangeItem)
-    assert refusal(made, LimitRange(spec=LimitRangeSpec(limits=[bounds])), LATEST) == message
+    assert limit_range_violations(made, LimitRange(spec=LimitRangeSpec(limits=[bounds])), LATEST) == message
 
 
 def test_one_message_that_comes_twice_is_said_once() -> None:

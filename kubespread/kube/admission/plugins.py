@@ -105,7 +105,7 @@ DEFAULT_TOLERATION_SECONDS = 300
 _UNREACHABLE = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
 
 
-def tolerate_for_a_while(pod: core.Pod) -> None:
+def add_default_tolerations(pod: core.Pod) -> None:
     """Add default tolerations of 300 s for the two taints of failed nodes, if nothing covers them
     (DefaultTolerationSeconds).
 
@@ -123,13 +123,13 @@ def tolerate_for_a_while(pod: core.Pod) -> None:
 def tolerate_extended_resources(pod: core.Pod) -> list[str]:
     """Tolerate NoSchedule taints named after requested extended resources, with any value; return notes on them."""
     own = pod.spec.tolerations
-    added = [toleration for toleration in for_extended_resources(pod) if toleration not in own]
+    added = [toleration for toleration in added_tolerations(pod) if toleration not in own]
     pod.spec.tolerations = [*own, *added]
     return [f"ExtendedResourceToleration: tolerations {toleration.key}:{toleration.effect}" for toleration in added]
 
 
-def for_extended_resources(pod: core.Pod) -> list[core.Toleration]:
-    """Tolerations that ExtendedResourceToleration adds, by key. An existing one counts only if it is equal."""
+def added_tolerations(pod: core.Pod) -> list[core.Toleration]:
+    """Tolerations that ExtendedResourceToleration adds unless the pod has equal ones, by key."""
     requested = {
         name
         for container in (*pod.spec.containers, *pod.spec.init_containers)
@@ -177,7 +177,7 @@ _Compare = Callable[[Quantity, Quantity, Quantity], tuple[int, int, int]]
 """Numbers for a request, a limit and a bound (0 if absent) that compare as in LimitRanger."""
 
 
-def fill(pod: core.Pod, limit_range: core.LimitRange) -> Iterator[str]:
+def apply_limit_range(pod: core.Pod, limit_range: core.LimitRange) -> Iterator[str]:
     """Give every container missing requests and limits; yield a note for each."""
     limits: ResourceList = {}
     requests: ResourceList = {}
@@ -206,7 +206,7 @@ def _fill(container: core.Container, kind: str, defaults: ResourceList) -> list[
     return [f"{kind}.{name} {amount}" for name, amount in sorted(missing.items())]
 
 
-def refusal(pod: core.Pod, limit_range: core.LimitRange, version: KubeVersion) -> str | None:
+def limit_range_violations(pod: core.Pod, limit_range: core.LimitRange, version: KubeVersion) -> str | None:
     """LimitRanger's message with all violations of the range, each once, as by Go's aggregates; None for none."""
     broken = list(_violations(pod, limit_range, _exactly if version.reaches(38) else _as_integers))
     return aggregate(broken) if broken else None
@@ -315,12 +315,12 @@ class InvalidError(ForbiddenError):
 
 def mutate(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
     """Change the defaulted ``pod`` as the plugins would, in order; notes on changes. Raises ForbiddenError."""
-    changes = [line for limit_range in _limit_ranges(pod, objects) for line in fill(pod, limit_range)]
+    changes = [line for limit_range in _limit_ranges(pod, objects) for line in apply_limit_range(pod, limit_range)]
     if plugins.pod_node_selector:
         changes += _node_selector(pod, objects)
     changes += _priority(pod, objects)
     if plugins.default_toleration_seconds:
-        tolerate_for_a_while(pod)
+        add_default_tolerations(pod)
     if plugins.extended_resource_toleration:
         changes += tolerate_extended_resources(pod)
     changes += _runtime_class(pod, objects)
@@ -330,7 +330,7 @@ def mutate(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) ->
 def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
     """Run the admission plugins that check a valid pod. Raises ForbiddenError."""
     for limit_range in _limit_ranges(pod, objects):
-        if broken := refusal(pod, limit_range, version):
+        if broken := limit_range_violations(pod, limit_range, version):
             raise ForbiddenError(f"{broken} ({_title(limit_range)})")
     name = pod.spec.runtime_class_name
     runtime_class = _runtime_class_named(name, objects) if name else None
@@ -373,7 +373,7 @@ def admitted_again(pod: core.Pod, version: KubeVersion, objects: ClusterObjects,
     if not (limit_ranges or has_class or has_runtime or is_changed):
         return pod
     changed = deepcopy(pod)
-    filled = [line for limit_range in limit_ranges for line in fill(changed, limit_range)]
+    filled = [line for limit_range in limit_ranges for line in apply_limit_range(changed, limit_range)]
     if plugins.pod_node_selector:
         filled += _node_selector(changed, objects)
     if has_class and classed is not None:
@@ -389,7 +389,7 @@ def admitted_again(pod: core.Pod, version: KubeVersion, objects: ClusterObjects,
     if faults:
         raise InvalidError(aggregate([str(_blame(fault, limit_ranges)) for fault in faults]))
     for limit_range in limit_ranges:
-        if broken := refusal(changed, limit_range, version):
+        if broken := limit_range_violations(changed, limit_range, version):
             raise ForbiddenError(f"{broken} ({_title(limit_range)})")
     return changed if is_other else pod
 

@@ -308,8 +308,8 @@ def pod_creator(api_version: str, kind: str) -> Kind | None:
     return None if row is None or (api_version and group_of(api_version) != row.group) else row
 
 
-def of_pods(kind: str) -> Kind:
-    """Row of any kind that pods name as their controller."""
+def owner_kind(kind: str) -> Kind:
+    """Row of a kind that controls pods, also one known only from its pods."""
     return POD_CREATORS.get(kind) or Kind(workloads.Workload, "", kind, kind.lower(), foreign=kind)
 
 

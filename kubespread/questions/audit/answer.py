@@ -41,7 +41,7 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.pods import Scale
-from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
+from kubespread.snapshot.topology_keys import check_topology_keys, domain_notes, full_topology_key
 from kubespread.wording import some_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
@@ -78,7 +78,7 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
         workloads=tuple(worst_first),
         gaps=scene.gaps(work.assumed),
         not_modelled=Audit.never_modelled,
-        notes=(*scene.notes, *outside_of_domains([work.key] if work.key else [], now.nodes)),
+        notes=(*scene.notes, *domain_notes([work.key] if work.key else [], now.nodes)),
         made_room=next((made_room for _, made_room in audited if made_room), ()),
         unfinished=scene.budget.missing(
             "workload", len(work.groups), [group.name for group in work.groups[len(audited) :]]

@@ -35,7 +35,7 @@ from kubespread.scheduler.cluster.columns import Mask, allocatable, requests_of
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.plugin import SUCCESS, Code, SchedulingError, Status
-from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, node_called, rename_node
+from kubespread.snapshot.edits.new_nodes import as_new_node, dependent_labels, labels_of_zone, node_called, rename_node
 from kubespread.snapshot.edits.verb import NodeChange, nodes_with
 from kubespread.wording import count_of
 from kubespread.world.events.controllers import update_daemon_pods
@@ -297,7 +297,7 @@ def _template(
     else:
         return None, "nothing"
     in_zone = {} if zone is None else {ZONE: zone}
-    node = as_new_node(example, {**in_zone, **going_along(example, in_zone, nodes), **group.labels})
+    node = as_new_node(example, {**in_zone, **dependent_labels(example, in_zone, nodes), **group.labels})
     if group.taints is not None:
         node = replace(node, spec=replace(node.spec, taints=list(group.taints)))
     return node, made_of

@@ -25,7 +25,7 @@ from kubespread.deadline import check
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Namespace, Pod
-from kubespread.kube.api.kinds import KIND_OF, NAMESPACED, WORKLOADS, of_pods
+from kubespread.kube.api.kinds import KIND_OF, NAMESPACED, WORKLOADS, owner_kind
 from kubespread.kube.api.meta import ApiObject, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
 from kubespread.kube.owners import WorkloadName, WorkloadReference, full_name, is_active, is_ready
@@ -380,7 +380,7 @@ class Playing(Struct, frozen=True):
         return _with_earlier_template(self.world, workload) if is_other else workload
 
     def _reload(self, name: WorkloadName, surroundings: Surroundings, restarted_at: str = "") -> AppliedWorkload:
-        row, now = of_pods(name.kind), surroundings.snapshot
+        row, now = owner_kind(name.kind), surroundings.snapshot
         if row.foreign:
             raise UsageError(f"how the controller of a {name.kind} replaces pods is not modeled")
         if reason := now.origin.unread.get(name.kind):

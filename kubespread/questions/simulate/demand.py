@@ -19,7 +19,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import PodGroup
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.pod_groups import PERMIT, TOO_FEW, GangRules, GroupName, group_called, group_name, has_gangs
+from kubespread.kube.pod_groups import PERMIT, TOO_FEW, GangRules, GroupName, gang_rules, group_name, has_gangs
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.queue import ScheduleResult
@@ -111,7 +111,7 @@ def _pod_group_gangs(candidates: Sequence[Candidate], grown: Sequence[Growth], c
     names, surroundings = _group_names(candidates), candidates[0].surroundings
     gangs: dict[GroupName, Gang | None] = {}
     for name in dict.fromkeys(name for name in names if name is not None):
-        group = group_called(name, surroundings.objects, surroundings.version)
+        group = gang_rules(name, surroundings.objects, surroundings.version)
         own = [pair for pair, its in zip(zip(candidates, grown, strict=True), names, strict=True) if its == name]
         gangs[name] = None if _is_unknown(group, surroundings) else _gang(name, group, own, candidates, cluster)
     return [None if name is None else gangs[name] for name in names]
@@ -121,7 +121,7 @@ def pod_group_gaps(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """Gap in the input if a pod's PodGroup was not read; else empty."""
     surroundings = candidates[0].surroundings
     version, objects = surroundings.version, surroundings.objects
-    groups = [group_called(name, objects, version) for name in _group_names(candidates) if name is not None]
+    groups = [gang_rules(name, objects, version) for name in _group_names(candidates) if name is not None]
     if not any(_is_unknown(group, surroundings) for group in groups):
         return ()
     return tuple(objects.gap(PodGroup, "pods of a group are placed one at a time"))

@@ -17,7 +17,7 @@ from kubespread.node_groups import Autoscaler
 from kubespread.questions.scene import Scene, placed_first
 from kubespread.questions.selection import Selection
 from kubespread.questions.survive import LostDomain, Survive, SurviveReport
-from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
+from kubespread.snapshot.topology_keys import check_topology_keys, domain_notes, full_topology_key
 from kubespread.wording import EMPTY, domain_noun
 from kubespread.world.events.draining import delete_nodes, fail
 from kubespread.world.events.world import World
@@ -59,7 +59,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         notes=(
             *scene.notes,
             *losing.baseline.happenings.notes,
-            *outside_of_domains((domain.key for domain in domains), world.living.nodes.objects),
+            *domain_notes((domain.key for domain in domains), world.living.nodes.objects),
         ),
         unfinished=scene.budget.missing("domain", len(domains), [domain.name for domain in domains[len(losses) :]]),
     )

@@ -26,7 +26,7 @@ from kubespread.questions.remedies.search import Attempts, smallest
 from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade import Upgrade
 from kubespread.reports.outcome import Outcome
-from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
+from kubespread.snapshot.edits.new_nodes import AddNode, node_called, replacement_text
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.registry import parse
@@ -293,6 +293,6 @@ def _instead_of(node: Node, to: str, nodes: Sequence[Node]) -> AddNode:
     by, separator, labels = to.partition("@")
     if ":" in by or (separator and not all("=" in pair for pair in labels.split("@"))):
         raise UsageError(f"invalid --to {to!r}: expected CPUxGI, as in 8x16, or TEMPLATE, with @KEY=VALUE if needed")
-    edit = parse(f"add-node {in_place_of(node, by, separator + labels)}")
+    edit = parse(f"add-node {replacement_text(node, by, separator + labels)}")
     assert isinstance(edit, AddNode)
     return replace(edit, manifest=edit.manifest or uncordon_node(node_called(edit.template, nodes)))

@@ -13,7 +13,7 @@ from kubespread.candidate.sources import Reference
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
-from kubespread.kube.api.kinds import of_pods
+from kubespread.kube.api.kinds import owner_kind
 from kubespread.kube.owners import WorkloadName, WorkloadReference, full_name
 from kubespread.kube.quantity import NANO, IntOrString, parse, scaled_value, shorten
 from kubespread.kube.well_known import ZONE
@@ -294,7 +294,7 @@ def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Re
         replicas, note = max(most, default=(replicas, ""))
     elif isinstance(promised, int):
         replicas = promised
-    pods = (Reference(of_pods(workload.kind), workload.name, workload.namespace),)
+    pods = (Reference(owner_kind(workload.kind), workload.name, workload.namespace),)
     question = Simulate(pods=pods, replicas="max", namespace=workload.namespace)
     (report,) = asking.answer(question, ("fits", workload))
     if report.gates:

@@ -331,7 +331,7 @@ def _moves(storage: StorageIndex, after: Cluster, change: ClusterChange) -> Iter
             yield node, volumes, -1
     if change.storage is not None:
         changed = {key_of(claim) for claim in change.storage.claims} & storage.claims.keys()
-        for number in {number for key in changed for number in after.kinds.using(key)}:
+        for number in {number for key in changed for number in after.kinds.users_of(key)}:
             pod = after.kinds[number].pod
             was, now = tuple(storage.attachable_volumes(pod)), tuple(after.storage.attachable_volumes(pod))
             if was != now:

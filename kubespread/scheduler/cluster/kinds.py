@@ -296,7 +296,7 @@ class KindTable:
         if any(volume.ephemeral is not None for volume in kind.pod.spec.volumes):
             self.with_ephemeral.append(kind.number)
 
-    def using(self, claim: ClaimKey) -> Sequence[KindNumber]:
+    def users_of(self, claim: ClaimKey) -> Sequence[KindNumber]:
         """Kinds of pods that use a claim."""
         return self._using.get(claim, ())
 

@@ -19,7 +19,7 @@ from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.meta import Int32
 from kubespread.kube.validation.faults import FieldFault, range_faults
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
+from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, name_of, per_node
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, DomainCounts, Mask, Positions, distinct, greatest, least, some
 from kubespread.scheduler.cluster.kinds import (
@@ -255,7 +255,7 @@ class InterPodAffinityState(CountingState):
             (3, chain.from_iterable(others)),
         )
         rows = judged.rows.tolist()
-        return by_place(
+        return per_node(
             len(nodes),
             ((place, cause) for reason, causes in by_reason for place, cause in causes if rows[place] == reason),
         )

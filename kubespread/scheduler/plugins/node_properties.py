@@ -27,7 +27,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.kube.admission.plugins import for_extended_resources
+from kubespread.kube.admission.plugins import added_tolerations
 from kubespread.kube.api.core import Container, Node, Pod, Taint
 from kubespread.kube.name_rules import normalized_image
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, tolerates, untolerated
@@ -40,8 +40,8 @@ from kubespread.scheduler.causes import (
     HostPortDetail,
     NodeNameDetail,
     TaintDetail,
-    by_place,
     name_of,
+    per_node,
 )
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Counts, Positions, truncate
@@ -244,7 +244,7 @@ class NodePortsState(Struct, OnNodeState, dict=True):
             for number in cluster.running.nodes_of_kind
         }
         holders = cluster.running.pods_on(nodes, (number for number, ports in conflicts.items() if ports))
-        return by_place(
+        return per_node(
             len(nodes),
             (
                 (place, HostPortDetail(port, protocol, address, name_of(pod)))
@@ -275,9 +275,7 @@ class TaintToleration(Plugin, frozen=True):
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         """Yield gaps about tolerations that the API server may add to a new pod."""
-        tolerated = (
-            {} if pod.metadata.uid else {toleration.key: toleration for toleration in for_extended_resources(pod)}
-        )
+        tolerated = {} if pod.metadata.uid else {toleration.key: toleration for toleration in added_tolerations(pod)}
         keeping = {
             taint.key
             for taints in (cluster.nodes.taint_lists if tolerated else ())

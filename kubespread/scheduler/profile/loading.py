@@ -273,7 +273,7 @@ def _profile_faults(
 ) -> Iterator[FieldFault]:
     yield from _percentage_faults(profile.percentage_of_nodes_to_score, f"{path}.percentageOfNodesToScore")
     removed, refusal = removed_plugins(version), "this version of the configuration does not have it"
-    for point, point_set in points_of(profile).items():
+    for point, point_set in plugin_sets(profile).items():
         for position, plugin in enumerate(point_set.enabled):
             if plugin.name in removed and point in INTERFACES and point not in _GROUP_POINTS:
                 yield FieldFault(f"{path}.plugins.{point}.enabled[{position}]", f"{plugin.name}: {refusal}")
@@ -289,7 +289,7 @@ def _profile_faults(
             yield from arguments.faults(f"{field}.args", version)
 
 
-def points_of(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:
+def plugin_sets(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:
     """Plugin sets of a profile by extension point, including multiPoint."""
     return dict(zip(Plugins.__struct_encode_fields__, structs.astuple(profile.plugins), strict=True))
 
@@ -424,7 +424,7 @@ def _ignore_managed_resources(args: dict[str, Args], configuration: KubeSchedule
 def _points(profile: KubeSchedulerProfile, version: KubeVersion) -> Iterator[tuple[str, PointConfiguration]]:
     # Where cloud limits are still in the tree, they have no say without volumes of that cloud.
     present = CLOUD_LIMITS - removed_plugins(version)
-    for point, point_set in points_of(profile).items():
+    for point, point_set in plugin_sets(profile).items():
         enabled = [
             PluginEntry(plugin.name, plugin.weight) for plugin in point_set.enabled if plugin.name not in present
         ]

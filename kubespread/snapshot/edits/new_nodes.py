@@ -175,7 +175,7 @@ class AddNode(Edit, frozen=True):
         copied = self.manifest or node_called(self.template, nodes)
         template = self.manifest or uncordon_node(copied)
         changed = {full_topology_key(key, nodes): value for key, value in self.labels}
-        along = going_along(template, changed, nodes)
+        along = dependent_labels(template, changed, nodes)
         first = as_new_node(_resize(template, self.size), {**along, **changed})
         node_names = {node.metadata.name for node in nodes}
         names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in node_names)
@@ -194,7 +194,7 @@ class AddNode(Edit, frozen=True):
         return f"add-node {self.template}{number}{size}{f'@{labels}' if labels else ''}"
 
 
-def in_place_of(node: Node, by: str, labels: str = "", number: int = 1) -> str:
+def replacement_text(node: Node, by: str, labels: str = "", number: int = 1) -> str:
     """Text of ``add-node`` in the zone of ``node``, by a size or a template; ``labels`` are ``@KEY=VALUE``."""
     if _LIKE_A_SIZE.fullmatch(by):
         return f"{node.metadata.name}:{number}@{by}{labels}"
@@ -315,7 +315,7 @@ _OF_A_ZONE = (REGION, BETA_REGION, "topology.k8s.aws/zone-id")
 """Further labels with one value for all nodes of a zone."""
 
 
-def going_along(template: Node, labels: Mapping[str, str], nodes: Sequence[Node]) -> dict[str, str]:
+def dependent_labels(template: Node, labels: Mapping[str, str], nodes: Sequence[Node]) -> dict[str, str]:
     """Further labels that depend on the changed ``labels``, as seen on ``nodes``."""
     own, along = template.metadata.labels, dict[str, str]()
     for key, value in labels.items():

@@ -85,14 +85,14 @@ class Scale(Edit, frozen=True):
     @classmethod
     def parse(cls, text: str, _: str | None, /) -> Edit | None:
         # All types of the API, which no other edit and no help needs.
-        from kubespread.kube.api.kinds import of_pods
+        from kubespread.kube.api.kinds import owner_kind
         from kubespread.kube.owners import parse_reference
 
         match = _SCALED.fullmatch(text)
         if match is None:
             return None
         workload = parse_reference(match["workload"], suggested=_scalable())
-        check_scalable(of_pods(workload.kind))
+        check_scalable(owner_kind(workload.kind))
         return cls(workload.kind, workload.name, int(match["replicas"]), _check_namespace(workload.namespace))
 
     def __str__(self) -> str:

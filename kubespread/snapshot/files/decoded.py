@@ -26,7 +26,7 @@ from kubespread.kube.api.core import Node, Pod, PodSpec, PodStatus
 from kubespread.kube.api.kinds import KIND_OF
 from kubespread.kube.api.meta import ApiObject, KubeObject, ObjectMeta
 from kubespread.kube.pod_sharing import META_COLLECTIONS, SPEC_COLLECTIONS, PodSharing
-from kubespread.snapshot.cache import cache_folder, make_folder, recall_bytes, remember
+from kubespread.snapshot.cache import cache_folder, make_folder, read_cache_file, write_cache_file
 from kubespread.snapshot.snapshot import Origin, Snapshot
 
 _MAX_BYTES = 512 * 2**20
@@ -93,7 +93,7 @@ class DecodedFile:
 
     def load(self) -> Snapshot | None:
         """Cached snapshot of the file; None without one."""
-        content = recall_bytes(self._cache_file, _MAX_BYTES)
+        content = read_cache_file(self._cache_file, _MAX_BYTES)
         if content is None:
             return None
         try:
@@ -105,7 +105,7 @@ class DecodedFile:
             os.utime(self._cache_file)
         return snapshot
 
-    def remember(self, snapshot: Snapshot) -> None:
+    def store(self, snapshot: Snapshot) -> None:
         """Cache the snapshot, unless the file may have changed meanwhile."""
         try:
             now = Path(self._path).stat()
@@ -116,7 +116,7 @@ class DecodedFile:
         was, state = ((status.st_ino, status.st_size, status.st_mtime_ns) for status in (self._before, now))
         # What was written just now may be written again at what the file system takes for the same time.
         if was == state and time.time_ns() - now.st_mtime_ns > _COARSEST and len(content) < _MAX_BYTES:
-            remember(self._cache_file, content)
+            write_cache_file(self._cache_file, content)
             _forget_old(self._cache_file.parent)
 
 

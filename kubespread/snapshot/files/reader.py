@@ -315,7 +315,7 @@ def load(paths: Sequence[str]) -> Snapshot:
         snapshot, is_whole = _read(paths)
         # What could not be read is named by where it stands, which is not in the file.
         if decoded is not None and is_whole:
-            decoded.remember(snapshot)
+            decoded.store(snapshot)
     return snapshot
 
 

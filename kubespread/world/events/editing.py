@@ -12,7 +12,7 @@ from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget, PodDisruptionBudgetSpec
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import POD_CREATORS, of_pods
+from kubespread.kube.api.kinds import POD_CREATORS, owner_kind
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import RollingUpdate, UpdateStrategy
@@ -209,7 +209,7 @@ def not_found(world: World, name: WorkloadName) -> UsageError:
     hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, in_namespace)
     if name.kind not in POD_CREATORS and not hint:
         hint = ": no pod there names it as its controller"
-    resource = of_pods(name.kind).resource
+    resource = owner_kind(name.kind).resource
     return UsageError(f"{resource} {quote(name.name)} not found in namespace {name.namespace}{hint}")
 
 

@@ -337,7 +337,7 @@ class Inventory:
         return reached
 
     @cached_property
-    def bound_late(self) -> Sequence[OfferedDevice]:
+    def binding_devices(self) -> Sequence[OfferedDevice]:
         """The devices with binding conditions."""
         late = [
             number

@@ -316,7 +316,7 @@ def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
     ]
     yield from _remarks([*selectors, *(selector for request in requests for selector in request.selectors)])
     inventory = facts.inventory(rules)
-    if rules.binding_conditions and any(_may_get(request, facts, inventory.bound_late) for request in requests):
+    if rules.binding_conditions and any(_may_get(request, facts, inventory.binding_devices) for request in requests):
         yield f"DynamicResources: the wait for the binding conditions of devices; {_IN_TIME}"
     if inventory.ambiguous_pools:
         names = ", ".join(inventory.ambiguous_pools)

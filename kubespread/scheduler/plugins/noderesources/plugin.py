@@ -24,7 +24,7 @@ from kubespread.kube.api.devices import DeviceClass, extended_resources
 from kubespread.kube.name_rules import is_extended
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import parse
-from kubespread.scheduler.causes import Causes, PodCountDetail, ResourceDetail, by_place
+from kubespread.scheduler.causes import Causes, PodCountDetail, ResourceDetail, per_node
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import (
     BASIC_RESOURCES,
@@ -287,7 +287,7 @@ class NodeResourcesFitState(Struct, OnNodeState, dict=True):
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         holdings = Holdings(cluster, nodes)
-        return by_place(len(nodes), chain(_crowding(holdings), *(room.shortages() for room in self._rooms(holdings))))
+        return per_node(len(nodes), chain(_crowding(holdings), *(room.shortages() for room in self._rooms(holdings))))
 
     def score(self, holdings: Holdings) -> Counts:
         devices, strategy = self.plugin.devices if self.delegated else None, self.plugin.scoring

@@ -255,7 +255,7 @@ class NodeInclusion:
         return self._affinity if constraint.honors_affinity else self._everywhere
 
     def excludes_others_than(self, earlier: NodeInclusion) -> bool:
-        """True if taints now exclude other nodes than before, with unchanged labels."""
+        """True if taints exclude other nodes than in ``earlier``, an inclusion of nodes with the same labels."""
         return some(self._taints != earlier._taints)
 
 

@@ -46,7 +46,7 @@ from kubespread.scheduler.causes import (
     StorageCapacityDetail,
     UnboundClaimDetail,
     VolumeNodeDetail,
-    by_place,
+    per_node,
 )
 from kubespread.scheduler.cluster import storage_index
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -72,7 +72,7 @@ from kubespread.scheduler.plugins.noderesources import scoring
 from kubespread.scheduler.plugins.volumes import matching
 
 
-def bound_on(
+def binding_on(
     cluster: Cluster,
     node: int,
     static_bindings: Iterable[tuple[api.PersistentVolumeClaim, api.PersistentVolume]],
@@ -248,7 +248,7 @@ class VolumeBindingState(Struct, FixedState, dict=True):
             if volume is None:
                 yield _Problem(VOLUME_MISSING, claim, open_nodes)
                 return
-            rejected = open_nodes & ~matching.admits_node(self.cluster, volume, bound=True)
+            rejected = open_nodes & ~matching.admitted_nodes(self.cluster, volume, bound=True)
             yield _Problem(NODE_CONFLICT, claim, rejected)
             open_nodes = open_nodes & ~rejected
 
@@ -267,7 +267,7 @@ class VolumeBindingState(Struct, FixedState, dict=True):
             open_nodes = open_nodes & ~(unprovisioned | full)
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        return by_place(len(nodes), self._placed_causes(nodes))
+        return per_node(len(nodes), self._placed_causes(nodes))
 
     def _placed_causes(self, nodes: Positions) -> Iterator[tuple[int, Cause]]:
         for problem in self._problems:
@@ -325,7 +325,7 @@ class VolumeBindingState(Struct, FixedState, dict=True):
         volumes, to_provision = self._waiting
         bindings = [(claim, volume) for claim, volume, nodes in volumes.bindings if nodes[node]]
         provisions = [claim for claim, needed in to_provision if needed[node]]
-        return bound_on(self.cluster, node, bindings, provisions) if bindings or provisions else None
+        return binding_on(self.cluster, node, bindings, provisions) if bindings or provisions else None
 
     def score(self) -> Counts | None:
         if not self.shape:
@@ -337,12 +337,12 @@ class VolumeBindingState(Struct, FixedState, dict=True):
                 volume.spec.storage_class_name or "", nodes, requested_storage(claim).value, capacity(volume).value
             )
         for claim, needed in to_provision:
-            for offer, nodes in matching.offers(self.cluster, claim):
+            for offer, nodes in matching.capacities_for(self.cluster, claim):
                 free = parse(offer.capacity).value if offer.capacity is not None else 0
                 provisioned.provision(storage_class_name(claim), needed & nodes, requested_storage(claim).value, free)
                 needed = needed & ~nodes
         # Claims to be provisioned do not count on a node that also binds a volume.
-        scores: Counts = np.where(bound.anything, bound.scores(self.shape), provisioned.scores(self.shape))
+        scores: Counts = np.where(bound.used_nodes, bound.scores(self.shape), provisioned.scores(self.shape))
         return scores
 
 
@@ -411,7 +411,7 @@ class StorageUse:
         self._used[storage_class] |= nodes
 
     @property
-    def anything(self) -> Mask:
+    def used_nodes(self) -> Mask:
         mask = nowhere(self._cluster.nodes)
         for nodes in self._used.values():
             mask |= nodes

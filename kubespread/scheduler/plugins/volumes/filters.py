@@ -36,8 +36,8 @@ from kubespread.scheduler.causes import (
     DiskDetail,
     VolumeLimitDetail,
     VolumeZoneDetail,
-    by_place,
     name_of,
+    per_node,
 )
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings, per_driver
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
@@ -156,7 +156,7 @@ class VolumeZoneState(Struct, FixedState, dict=True):
         return admitted
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        return by_place(
+        return per_node(
             len(nodes),
             (
                 (place, self._cause(required, nodes.item(place)))
@@ -409,7 +409,7 @@ class VolumeRestrictionsState(CountingState):
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         """Disks in use on a node; without any, claims in use anywhere."""
         claims = tuple(self._claims_in_use(cluster))
-        disks = by_place(len(nodes), self._disks_in_use(cluster, nodes))
+        disks = per_node(len(nodes), self._disks_in_use(cluster, nodes))
         return [in_use or claims for in_use in disks]
 
     def _disks_in_use(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, DiskDetail]]:

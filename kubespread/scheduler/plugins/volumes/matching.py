@@ -88,7 +88,7 @@ def _placement_gaps(cluster: Cluster, claims: Iterable[api.PersistentVolumeClaim
         )
         if volume is None or not is_made_here or storage.is_delayed(claim) or volume.spec.csi is None:
             continue
-        reached, driver = np.flatnonzero(admits_node(cluster, volume)).tolist(), volume.spec.csi.driver
+        reached, driver = np.flatnonzero(admitted_nodes(cluster, volume)).tolist(), volume.spec.csi.driver
         registered = [own for node in storage.csi_nodes.values() for own in node.spec.drivers if own.name == driver]
         keys = {key for own in registered for key in own.topology_keys} if registered else {HOSTNAME}
         labels = (cluster.nodes.objects[node].metadata.labels for node in reached)
@@ -129,7 +129,7 @@ def undetermined_scores(cluster: Cluster, pod: Pod) -> Iterator[str]:
     for claim in claims:
         if claim is None or claim.spec.volume_name or not cluster.storage.is_delayed(claim):
             continue
-        name, offered = f"{claim.metadata.namespace}/{claim.metadata.name}", offers(cluster, claim)
+        name, offered = f"{claim.metadata.namespace}/{claim.metadata.name}", capacities_for(cluster, claim)
         if (
             len({offer.capacity for offer, _ in offered}) > 1
             and (np.sum([nodes for _, nodes in offered], axis=0) > 1).any()
@@ -150,7 +150,7 @@ def undetermined_scores(cluster: Cluster, pod: Pod) -> Iterator[str]:
             )
 
 
-def admits_node(cluster: Cluster, volume: api.PersistentVolume, *, bound: bool = False) -> Mask:
+def admitted_nodes(cluster: Cluster, volume: api.PersistentVolume, *, bound: bool = False) -> Mask:
     """Nodes that a volume's node affinity admits; a bound in-tree volume is translated for its CSI driver."""
     view = _View(cluster, volume)
     plain = _matches(cluster, view.plain)
@@ -282,13 +282,13 @@ class PersistentVolumes:
         for volume in usable:
             if is_reserved_for(volume, claim):
                 free = open_nodes & ~self._chosen.get(volume.metadata.name, nowhere(self._cluster.nodes))
-                self._serve(claim, volume, free & admits_node(self._cluster, volume), served)
+                self._serve(claim, volume, free & admitted_nodes(self._cluster, volume), served)
                 # Whether it reaches the node or not, no other volume is looked at.
                 open_nodes &= ~free
         available = [volume for volume in usable if volume.spec.claim_ref is None and is_available(volume, claim)]
         for volume in sorted(available, key=lambda volume: capacity(volume).nano):
             free = open_nodes & ~served & ~self._chosen.get(volume.metadata.name, nowhere(self._cluster.nodes))
-            self._serve(claim, volume, free & admits_node(self._cluster, volume), served)
+            self._serve(claim, volume, free & admitted_nodes(self._cluster, volume), served)
         return served
 
     def _serve(self, claim: api.PersistentVolumeClaim, volume: api.PersistentVolume, nodes: Mask, served: Mask) -> None:
@@ -331,7 +331,7 @@ def _allowed_topologies(cluster: Cluster, storage_class: api.StorageClass) -> Ma
     return allowed
 
 
-def offers(cluster: Cluster, claim: api.PersistentVolumeClaim) -> list[tuple[api.CSIStorageCapacity, Mask]]:
+def capacities_for(cluster: Cluster, claim: api.PersistentVolumeClaim) -> list[tuple[api.CSIStorageCapacity, Mask]]:
     """Capacity objects with room for a claim, each with its nodes."""
     storage_class = cluster.storage.classes.get(storage_class_name(claim))
     return (_capacities(cluster, storage_class, claim) or []) if storage_class is not None else []
