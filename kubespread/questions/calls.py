@@ -203,8 +203,8 @@ class Reading:
 def truncate(report: dict[str, Any], limit: int) -> dict[str, Any]:
     """Truncate each list of ``report`` to its first ``limit`` items, and count the rest.
 
-    Lists within lists are counted together: ``.constraints[].domains`` is the number of all constraints. A report about
-    5,000 nodes has megabytes, more than an assistant reads; lists that have an order begin with the best or the worst.
+    Lists within lists are counted together: ``.constraints[].domains`` counts the domains left out of all constraints.
+    A report about 5,000 nodes has megabytes, too many for an assistant; ordered lists begin with the best or the worst.
     """
     missing: Counter[str] = Counter()
     cut = _cut(report, limit, "", missing)

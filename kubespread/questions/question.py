@@ -434,7 +434,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return True
 
     @property
-    def makes_room(self) -> bool:
+    def preempts(self) -> bool:
         """True if pods that find no node may preempt others."""
         return True
 
@@ -479,7 +479,7 @@ class PlayedQuestion(Question[A], frozen=True, kw_only=True):
     preemption: Preemption = True
 
     @property
-    def makes_room(self) -> bool:
+    def preempts(self) -> bool:
         return self.preemption
 
 

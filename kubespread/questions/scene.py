@@ -68,7 +68,7 @@ class Askable(Protocol[A]):
     """Parts of a question that its scene needs."""
 
     @property
-    def makes_room(self) -> bool: ...
+    def preempts(self) -> bool: ...
 
     def answer(self, scene: Scene) -> A: ...
 
@@ -155,7 +155,7 @@ class Scene(Struct, frozen=True, dict=True):
             return self.parent._edits_made
         # Names without a namespace, in edits too, are in the question's; None: in the context's.
         namespace = getattr(self.question, "namespace", None)
-        return apply_edits(self.snapshot, self.scheduler, namespace, preempts=self.question.makes_room)
+        return apply_edits(self.snapshot, self.scheduler, namespace, preempts=self.question.preempts)
 
     @property
     def edited_snapshot(self) -> Snapshot:
@@ -173,9 +173,9 @@ class Scene(Struct, frozen=True, dict=True):
         # Most questions are about the cluster as it is, and need none.
         from kubespread.questions.worlds import world_of
 
-        if self.parent is not None and self.parent.question.makes_room is self.question.makes_room:
+        if self.parent is not None and self.parent.question.preempts is self.question.preempts:
             return self.parent.world.fork()
-        return world_of(self.edited_snapshot, self.scheduler, preempts=self.question.makes_room)
+        return world_of(self.edited_snapshot, self.scheduler, preempts=self.question.preempts)
 
     @cached_property
     def portable_question(self) -> Any:

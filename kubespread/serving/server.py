@@ -111,7 +111,7 @@ class PageState(Struct, frozen=True, rename="camel"):
     """State of the page."""
 
     number: int
-    """Number of the reading, from 1."""
+    """Number of different snapshots read so far, from 1."""
     time: str
     source: str
     nodes: int
@@ -154,7 +154,7 @@ def _workloads(snapshot: Snapshot) -> Iterator[ServedWorkload]:
 
 
 def answer_of(name: str, arguments: Mapping[str, Any], snapshot: Snapshot, scheduler: Scheduler) -> str:
-    """Answer to the arguments of a tool, with truncated lists if these pass a limit. Raises KubespreadError."""
+    """JSON answer to the arguments of a tool; with a ``limit`` among them, lists are cut. Raises KubespreadError."""
     question = question_of(name)
     instance, cluster, scheduling, _ = pose(question, snapshot, scheduler, arguments)
     answer = only_report(ask(cluster, instance, scheduling, timeout=arguments.get("timeout")))
@@ -173,7 +173,7 @@ def command_of(
 ) -> str:
     """Command that asks the same as a call with these ``arguments``; empty without one.
 
-    Edits and release of the arguments are part of ``cluster`` and ``scheduler``. Text arguments are in a file.
+    ``cluster`` and ``scheduler`` have the edits and the release of the arguments. Text becomes the name of a file.
     """
     options = [(field, option) for field, _, option in options_of(question) if option.is_for_assistants]
     words, names_some = list[str](), False

@@ -538,7 +538,7 @@ class _Round:
 def hindrances(
     cluster: Cluster, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]
 ) -> Callable[[ZoneGroup, EqualPods], str | None]:
-    """`_Round.hindrance` in the cluster as it is now."""
+    """Function for the reason Karpenter adds no node of a group in ``cluster``, though one would take the pods."""
     return _Round(GrowingCluster(cluster, daemons), groups, daemons).hindrance
 
 

@@ -66,7 +66,7 @@ def selected_nowhere(evaluation: Evaluation) -> str:
 
 
 def node_names(evaluation: Evaluation, nodes: Mask) -> str | None:
-    """Names of the nodes; None if there are many."""
+    """Names of the nodes; None if there are none or many."""
     positions = np.flatnonzero(nodes).tolist()
     if not positions or len(positions) > _MAX_NAMED:
         return None

@@ -118,7 +118,7 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     files: int
     """Number of manifests, including unreadable ones."""
     workloads: int
-    """Number of workloads that were checked."""
+    """Number of workloads that were checked, including refused ones."""
     asked: tuple[str, ...]
     """Codes of the rules that ran."""
     not_asked: tuple[str, ...]

@@ -81,7 +81,7 @@ class Subjects(Struct):
     objects: ClusterObjects = field(default_factory=ClusterObjects)
     cluster: Cluster | None = None
     worlds: EditedWorlds | None = None
-    """The edited cluster."""
+    """The edited cluster, for trying further edits; None without a cluster."""
     edits: Sequence[Edit] = ()
     """Edits of that cluster."""
     subjects: list[Subject] = field(default_factory=list)

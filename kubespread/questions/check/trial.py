@@ -28,7 +28,7 @@ from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrat
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.questions.queue import Entry, ScheduleResult, place
-from kubespread.questions.remedies.spreading import by_domain as replicas_by_domain
+from kubespread.questions.remedies.spreading import replicas_by_domain
 from kubespread.reports.judged_nodes import KEEPING_OFF, counted_constraints
 from kubespread.reports.parts import skew_between
 from kubespread.reports.rollout import RolloutReport
@@ -179,7 +179,7 @@ class TrialResult(Struct, frozen=True):
     def outcome(self, topology_key: str) -> str:
         """``6 of 6 replicas fit: a 2 · b 2 · c 2``."""
         counts = self.by_domain(topology_key)
-        return f"{self.text}: {by_domain(counts)}" if counts else self.text
+        return f"{self.text}: {breakdown(counts)}" if counts else self.text
 
 
 class MendedPod(Struct, frozen=True):
@@ -451,7 +451,7 @@ def listing(names: Sequence[str]) -> str:
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:_FEW])} and {more} more"
 
 
-def by_domain(counts: Mapping[str, int]) -> str:
+def breakdown(counts: Mapping[str, int]) -> str:
     """``a 2 · b 2 · c 0``; of many domains, the extremes."""
     if len(counts) <= _FEW + 2:
         return " · ".join(counted_in(domain, str(count)) for domain, count in counts.items())

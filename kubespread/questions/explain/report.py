@@ -196,10 +196,10 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
 def by_score(node: NodeReport) -> tuple[Any, ...]:
     """Sort key of nodes: fitting nodes by score, then the others, the nearest to fitting first."""
     failing = sum(not constraint.satisfied for constraint in node.constraints)
-    return (not node.feasible, -(node.total or 0), lacking(node), len(node.rejections), failing, node.name)
+    return (not node.feasible, -(node.total or 0), absent_resources(node), len(node.rejections), failing, node.name)
 
 
-def lacking(node: NodeReport) -> int:
+def absent_resources(node: NodeReport) -> int:
     """Number of requested resources that the node does not have at all, such as GPUs."""
     details = (detail for rejection in node.rejections for detail in rejection.details)
     return sum(isinstance(detail, ResourceDetail) and detail.allocatable == "0" for detail in details)

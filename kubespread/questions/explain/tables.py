@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.escaping import escape
-from kubespread.questions.explain.report import ExplainReport, lacking
+from kubespread.questions.explain.report import ExplainReport, absent_resources
 from kubespread.reports.judged_nodes import (
     KEEPING_OFF,
     SPREAD_PLUGIN,
@@ -94,7 +94,7 @@ def _distance(node: NodeReport) -> tuple[int, int, int]:
         for constraint in node.constraints
     )
     failing = sum(not constraint.satisfied for constraint in node.constraints)
-    return lacking(node), len(node.rejections) + failing, sum(excess)
+    return absent_resources(node), len(node.rejections) + failing, sum(excess)
 
 
 def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> NodeRows:

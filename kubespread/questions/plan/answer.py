@@ -125,7 +125,7 @@ def scenario_of(question: Plan, steps: Sequence[Step]) -> Scenario:
         groups, types = question.node_groups, question.instance_types
         scenario = replace(scenario, autoscaler=autoscaler, node_groups=groups, instance_types=types)
     return replace(
-        scenario, steps=tuple(steps), preemption=question.makes_room, creates_namespaces=question.create_namespaces
+        scenario, steps=tuple(steps), preemption=question.preempts, creates_namespaces=question.create_namespaces
     )
 
 

@@ -72,7 +72,7 @@ class Steps(Struct, frozen=True):
     seed: int | None = None
 
     @property
-    def makes_room(self) -> bool:
+    def preempts(self) -> bool:
         return self.scenario.preemption
 
     @property

@@ -143,7 +143,7 @@ class StuckPod(Struct, frozen=True, dict=True):
 
     @cached_property
     def own_constraints(self) -> Sequence[OwnConstraint]:
-        """Constraints by which the pod is judged, in declared order."""
+        """Hard constraints that the pod declares, in declared order; none if its profile does not spread."""
         state = self.evaluation.states.get(PodTopologySpread.name)
         if not isinstance(state, SpreadState) or PodTopologySpread.name not in self.evaluation.verdicts:
             return ()

@@ -65,7 +65,7 @@ class Attempts(Struct):
     goal: Goal
     most: int = _MOST_TRIALS
     fitting: int | None = None
-    """Number of several pods that fit without any change; None if an insufficient change helps no pod."""
+    """Number of pods that fit without any change; None for a single pod."""
     tried: dict[Hashable, TriedChange | None] = field(default_factory=dict)
 
     @classmethod

@@ -36,7 +36,7 @@ _PINNED = ("DaemonSet", "Node")
 """Kinds with pods that are each created for one node."""
 
 
-def by_domain(cluster: Cluster, nodes: Iterable[int], topology_key: str) -> Mapping[str, int]:
+def replicas_by_domain(cluster: Cluster, nodes: Iterable[int], topology_key: str) -> Mapping[str, int]:
     """Number of replicas on ``nodes`` in each domain that nodes are in, by name."""
     column = cluster.nodes.label(topology_key)
     counted = Counter(column.values[column.codes[node]] for node in nodes if column.present[node])
@@ -44,16 +44,16 @@ def by_domain(cluster: Cluster, nodes: Iterable[int], topology_key: str) -> Mapp
 
 
 def is_gathered(counts: Mapping[str, int]) -> bool:
-    """True if one domain holds more than half of the replicas, and one more could be elsewhere."""
+    """True if one domain holds more than half of the replicas, rounded up."""
     return 2 * max(counts.values(), default=0) > sum(counts.values()) + 1
 
 
-def lacking(
+def missing_constraints(
     counted: Callable[[str], Mapping[str, int]], constraints: Iterable[TopologySpreadConstraint]
 ) -> Iterator[TopologySpreadConstraint]:
     """Yield constraints to try, the widest and softest first, for keys with most replicas in one domain.
 
-    A key with such a constraint of the pod's own is left out.
+    A key with a hard constraint among ``constraints`` is left out, as is a soft constraint that has maxSkew 1 already.
     """
     present = {(constraint.topology_key, constraint.when_unsatisfiable): constraint for constraint in constraints}
     for key in (ZONE, HOSTNAME):

@@ -564,7 +564,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return replace(super().surroundings, selector=self.selector, one_only=False)
 
     @property
-    def makes_room(self) -> bool:
+    def preempts(self) -> bool:
         return self.preemption
 
     def next(self, report: Sequence[SimulateReport], commands: Commands) -> str:

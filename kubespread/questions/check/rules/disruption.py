@@ -21,7 +21,7 @@ from kubespread.kube.taint import cordon_node
 from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
 from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, Declaration, FieldChange, Rule, RuleFinding
-from kubespread.questions.check.trial import ReplicaTrial, Subject, TrialResult, by_domain, listing
+from kubespread.questions.check.trial import ReplicaTrial, Subject, TrialResult, breakdown, listing
 from kubespread.questions.queue import Entry, place
 from kubespread.reports.findings import CAUSES
 from kubespread.reports.rollout import RolloutReport
@@ -359,7 +359,7 @@ def _outcome_if_even(
 
 def _landing(rollout: RolloutReport, declared: Declaration) -> str:
     counts = {domain.value: domain.new for domain in rollout.final[declared.position].domains}
-    return f"{says(rollout.replicas, 'replica', 'are placed')} {by_domain(counts)}"
+    return f"{says(rollout.replicas, 'replica', 'are placed')} {breakdown(counts)}"
 
 
 _ROOM = Remedy(text="make room for another pod, or maxUnavailable: 1")

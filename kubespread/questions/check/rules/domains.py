@@ -37,7 +37,7 @@ from kubespread.questions.check.trial import (
     listing,
     with_constraints,
 )
-from kubespread.questions.remedies.spreading import is_gathered, lacking, spreading
+from kubespread.questions.remedies.spreading import is_gathered, missing_constraints, spreading
 from kubespread.reports.judged_nodes import EXCLUDED, KEEPING_OFF, TAINTED
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.columns import Mask
@@ -488,7 +488,7 @@ class GatheredReplicas(ClusterRule, code="KS505", name="gathered", severity=Seve
         if subject.is_daemon or subject.replicas < 2 or not placed.is_complete or not case.own_labels:
             return
         declared = {own.key for own in case.own}
-        for constraint in lacking(placed.by_domain, ()):
+        for constraint in missing_constraints(placed.by_domain, ()):
             key, name = constraint.topology_key, short_key(constraint.topology_key)
             if key in declared:
                 continue

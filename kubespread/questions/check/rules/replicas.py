@@ -25,7 +25,7 @@ from kubespread.questions.check.rule import UNSEARCHED, Case, ClusterRule, Decla
 from kubespread.questions.check.trial import (
     ReplicaTrial,
     TrialResult,
-    by_domain,
+    breakdown,
     combine,
     domains,
     listing,
@@ -74,8 +74,8 @@ class VolumePins(ClusterRule, code="KS301", name="volume-pins", severity=Severit
             is_short = declared.constraint.is_hard and pinned.count < free.count
             if is_short or skew_of(counts) > declared.constraint.max_skew >= skew_of(freely):
                 message = (
-                    f"its volumes hold {_place_text(declared, trial)}: {pinned.text}, {by_domain(counts)}; "
-                    f"without them {free.text}, {by_domain(freely)}"
+                    f"its volumes hold {_place_text(declared, trial)}: {pinned.text}, {breakdown(counts)}; "
+                    f"without them {free.text}, {breakdown(freely)}"
                 )
                 severity = None if is_short else Severity.WARNING
                 yield RuleFinding(declared.path, message, Remedy(text=text), mended if is_short else None, severity)

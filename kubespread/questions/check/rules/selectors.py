@@ -18,7 +18,7 @@ from kubespread.questions.causes.own_pods import is_intended, mismatch_of
 from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, Declaration, Rule, RuleFinding
 from kubespread.questions.check.rules.disruption import BY_REVISION, by_revision, excess, rolled_out
-from kubespread.questions.check.trial import PodChange, Subject, by_domain, domains, keep, listing, own_counts, skew_of
+from kubespread.questions.check.trial import PodChange, Subject, breakdown, domains, keep, listing, own_counts, skew_of
 from kubespread.regex import regex
 from kubespread.wording import count_of
 
@@ -95,7 +95,7 @@ def _counting_nothing(
     if trial is None and replicas > 1:
         uncounted += ", and nothing spreads them"
     elif trial is not None and trial.placement.count > 1 and (landed := trial.placement.by_domain(declared.key)):
-        uncounted += f"; left to themselves they land {by_domain(landed)}"
+        uncounted += f"; left to themselves they land {breakdown(landed)}"
     if labels:
         text = f"select the pods' own labels: {_selector_text(labels)}"
         if trial is not None:
@@ -256,9 +256,9 @@ def _shared_selectors(case: Case, declared: Declaration, others: Sequence[Subjec
     together, apart = place(keep), place(counting_itself)
     # Even together, or uneven apart as well, the other pods are not the cause.
     if skew_of(together) > most >= skew_of(apart):
-        message += f": placed after them its own {case.subject.replicas} are {by_domain(together)}"
+        message += f": placed after them its own {case.subject.replicas} are {breakdown(together)}"
         if has_hash:
-            remedy = replace(remedy, outcome=f"its own are {by_domain(apart)}")
+            remedy = replace(remedy, outcome=f"its own are {breakdown(apart)}")
         yield RuleFinding(field, f"{message}, skew {skew_of(together)} > {most}", remedy, proven=True)
 
 
@@ -340,7 +340,7 @@ def _inconsistent(case: Case, declared: Declaration, other: Subject) -> Iterator
         return
     counts = own_counts(trial.for_subject(other).placed_behind([trial]), trial.counting[declared.position])
     if (skew := skew_of(counts)) > most:
-        together = f"once both are placed, their pods are {by_domain(counts)}, skew {skew} > {most}"
+        together = f"once both are placed, their pods are {breakdown(counts)}, skew {skew} > {most}"
         yield RuleFinding(declared.path, f"{message}: {together}", remedy, proven=True)
 
 
