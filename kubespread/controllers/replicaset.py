@@ -212,9 +212,9 @@ def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
     return equals[:count]
 
 
-class Victims(Struct, frozen=True):
+class PodsToDelete(Struct, frozen=True):
     pods: tuple[Pod, ...]
-    """Victims in the order of their choice."""
+    """Pods in the order of their choice."""
     arbitrary: bool
     """True if other pods could be deleted instead, as they are equal."""
 
@@ -248,9 +248,9 @@ def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime)
     return groups
 
 
-def victims(
+def pods_to_delete(
     pods: Sequence[Pod], count: int, related: Sequence[Pod], now: datetime, pick: Pick = first_by_name
-) -> Victims:
+) -> PodsToDelete:
     """The ``count`` active ``pods`` of one controller that a scale-down deletes.
 
     ``related`` are the pods that crowd their nodes; none for a ReplicationController. Ranks are counted once per pass,
@@ -270,4 +270,4 @@ def victims(
         deleted = {id(pod) for pod in chosen}
         remaining = [pod for pod in remaining if id(pod) not in deleted]
     # All of them go without being ranked.
-    return Victims(tuple(chosen if count < len(pods) else pods), arbitrary)
+    return PodsToDelete(tuple(chosen if count < len(pods) else pods), arbitrary)

@@ -128,7 +128,7 @@ _ROLLING_UPDATE = "RollingUpdate"
 
 
 class Revisions(Struct, frozen=True):
-    """Names of ControllerRevisions: ``update`` has the current template, ``current`` the previous one.
+    """Names of ControllerRevisions: ``update`` has the newest template, ``current`` the one before.
 
     Without an update, or if status.currentRevision names one that does not exist, both are the same.
     """

@@ -94,7 +94,7 @@ class KubernetesObject(Struct):
 
     @property
     def has_items(self) -> bool:
-        """True if its field ``items`` is an array, in plain data not an empty one.
+        """True if its field ``items`` is an array; once decoded, one that is not empty.
 
         Raises MalformedError for any other value except null, which Go writes for an empty list.
         """
@@ -129,7 +129,7 @@ class KubernetesObject(Struct):
         line = self.lines.line(self.document, self.field(path)) if self.lines is not None else None
         return line or self.line
 
-    def belongs_to(self, owner: Mapping[str, Any]) -> None:
+    def inherit_kind(self, owner: Mapping[str, Any]) -> None:
         """Inherit kind and apiVersion from a typed list (``PodList``), unless set."""
         if self.kind and self.api_version:
             return
@@ -292,7 +292,7 @@ class _Reader:
     def _item(self, part: Part) -> KubernetesObject:
         item = self._object(part)
         if not (item.kind and item.api_version):
-            item.belongs_to(part.owner or {})
+            item.inherit_kind(part.owner or {})
         return item
 
     def _object(self, part: Part) -> KubernetesObject:

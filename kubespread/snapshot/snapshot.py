@@ -390,7 +390,7 @@ class SnapshotBuilder:
         merged = {**doubts, code: tuple(dict.fromkeys((*doubts.get(code, ()), text)))}
         self._origin = replace(self._origin, doubts=merged)
 
-    def came_from(self, origin: Origin) -> None:
+    def note_origin(self, origin: Origin) -> None:
         """Record the origin of objects; the first source that knows a fact is believed."""
         mine = self._origin
         if are_apart(mine.time, origin.time):
@@ -479,7 +479,7 @@ class SnapshotBuilder:
             for template in self._reader.whole:
                 template.unread = None
             try:
-                self.came_from(msgspec.convert(head[STAMP], Origin))
+                self.note_origin(msgspec.convert(head[STAMP], Origin))
             except msgspec.ValidationError as error:
                 raise DecodingError(str(error), STAMP) from error
             self.nodes_listed = True

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubespread.controllers.replicaset import BURST_REPLICAS, crowding, deletion_cost, deletion_order, victims
+from kubespread.controllers.replicaset import BURST_REPLICAS, crowding, deletion_cost, deletion_order, pods_to_delete
 from kubespread.errors import SnapshotError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
@@ -181,14 +181,14 @@ def test_costs_survive_being_read_from_a_cluster() -> None:
 )
 def test_victims(count: int, names: list[str], arbitrary: bool) -> None:
     pods = typed(*on_nodes(a1=3, a2=2, a3=1))
-    found = victims(pods, count, pods, NOW)
+    found = pods_to_delete(pods, count, pods, NOW)
     assert ([pod.metadata.name for pod in found.pods], found.arbitrary) == (names, arbitrary)
 
 
 def test_ranks_are_counted_anew_after_the_most_that_one_pass_deletes() -> None:
     """a has 600 and b 550 pods: one pass takes 500 of a, and the next one finds b the more crowded."""
     pods = typed(*on_nodes(a=600, b=550))
-    found = victims(pods, BURST_REPLICAS + 1, pods, NOW)
+    found = pods_to_delete(pods, BURST_REPLICAS + 1, pods, NOW)
     assert ([pod.spec.node_name for pod in found.pods], found.arbitrary) == (["a"] * 500 + ["b"], True)
 
 

@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.controllers.replicaset import deletion_order, victims
+from kubespread.controllers.replicaset import deletion_order, pods_to_delete
 from kubespread.kube.api.core import Pod
 from tests.builders import NOW, replica
 
@@ -101,4 +101,4 @@ def test_neither_groups_nor_victims_depend_on_how_pods_are_listed(
     shuffled = data.draw(st.permutations(listed))
     count = data.draw(st.integers(0, max(len(pods) - 1, 0)))
     assert deletion_order(shuffled, {}, NOW) == deletion_order(listed, {}, NOW)
-    assert victims(shuffled, count, shuffled, NOW) == victims(listed, count, listed, NOW)
+    assert pods_to_delete(shuffled, count, shuffled, NOW) == pods_to_delete(listed, count, listed, NOW)

@@ -35,7 +35,7 @@ _PARTS = st.sampled_from(
 @given(st.lists(_PARTS, max_size=6).map("".join), st.text("ab1 -./\n\v٣é", max_size=6))
 def test_what_python_reads_re2_reads_alike(pattern: str, text: str) -> None:
     try:
-        stand_in = patterns.stand_in(pattern)
+        stand_in = patterns.python_pattern(pattern)
     except UnsupportedExpressionError:
         return
     theirs = [found.span() for found in re2.finditer(pattern, text)]

@@ -273,7 +273,7 @@ def gaps(ask: Ask, cluster: Snapshot) -> tuple[str, ...]:
 def without(kinds: Collection[str]) -> Snapshot:
     builder = SnapshotBuilder()
     # Of a running cluster it is known what was asked for.
-    builder.came_from(Origin(listed=("Node", "Pod")))
+    builder.note_origin(Origin(listed=("Node", "Pod")))
     for each in objects():
         if each["kind"] not in kinds:
             builder.add_plain(each)

@@ -23,7 +23,7 @@ from tests.cli.support import FIXTURES, run
 Data = dict[str, Any]
 
 
-def owner_kind(owner: Data) -> Data:
+def of_pods(owner: Data) -> Data:
     """``owner`` with the template that the API server asks for."""
     owner["spec"]["template"] = {"spec": {"containers": [{"name": "main", "image": "example"}]}}
     return owner
@@ -34,9 +34,9 @@ OBJECTS = [
     node("n2"),
     *pods_on({"n1": 2}),
     owner("Service", "web", {"app": "web"}, api_version="v1"),
-    owner_kind(owner("ReplicaSet", "rs", {"matchLabels": {"app": "web"}})),
-    owner_kind(owner("StatefulSet", "sts", {"matchLabels": {"app": "db"}})),
-    owner_kind(owner("ReplicationController", "rc", {"app": "old"}, api_version="v1")),
+    of_pods(owner("ReplicaSet", "rs", {"matchLabels": {"app": "web"}})),
+    of_pods(owner("StatefulSet", "sts", {"matchLabels": {"app": "db"}})),
+    of_pods(owner("ReplicationController", "rc", {"app": "old"}, api_version="v1")),
     {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"secret": "not kept"}},
 ]
 

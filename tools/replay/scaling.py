@@ -8,7 +8,7 @@ from itertools import combinations
 
 import kubespread
 from kubespread.controllers.adoption import PodsByController, pods_of
-from kubespread.controllers.replicaset import crowding, deletion_order, victims
+from kubespread.controllers.replicaset import crowding, deletion_order, pods_to_delete
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName, is_active
@@ -53,7 +53,7 @@ def _ours(case: Data) -> Data:
         "ranks": ranks,
         "order": [_names(group) for group in order],
         "cyclic": [index for index, group in enumerate(order) if _is_circle(group, ranks, now)],
-        "victims": [victims(active, count, related, now) for count in range(len(active) + 1)],
+        "victims": [pods_to_delete(active, count, related, now) for count in range(len(active) + 1)],
     }
 
 

@@ -18,7 +18,7 @@ _FEW = 8
 
 
 class UnknownField(NamedTuple):
-    """Path of an unknown field, and of the most similar field of the API; empty if none is near."""
+    """Path of an unknown field, and of the most similar field of the API, if any."""
 
     path: str
     suggestion: str = ""

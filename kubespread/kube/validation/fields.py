@@ -42,8 +42,8 @@ Data = Mapping[str, Any]
 Faults = Iterable[str | FieldFault]
 
 
-class Surrounding(msgspec.Struct, frozen=True):
-    """Pod of a checked field."""
+class CheckedPod(msgspec.Struct, frozen=True):
+    """Pod, or pod of a template, with the fields to check."""
 
     spec: Data
     annotations: Mapping[str, str]
@@ -68,7 +68,7 @@ class CheckedField(msgspec.Struct, frozen=True):
     """Object with the field."""
     cls: str
     """API type of that object."""
-    pod: Surrounding
+    pod: CheckedPod
     unread: set[str]
     """Fields of the owner that the API server does not check."""
 
@@ -282,7 +282,7 @@ def at_most_one(field: CheckedField, *names: str) -> Faults:
 
 
 def first_of(field: CheckedField, *names: str) -> Faults:
-    """Yield faults of all but the first given field: the API server checks the first alone."""
+    """Yield a fault for each field set besides the first one: the API server checks the first alone."""
     for name in present(field, names)[1:]:
         field.unread.add(name)
         yield FieldFault(f"{field.path}.{name}", f"not allowed beside {present(field, names)[0]}")
@@ -327,7 +327,7 @@ def not_both(field: CheckedField, *values: str) -> Faults:
         yield f"{values[0]} is not allowed beside {values[1]}"
 
 
-def annotation_faults(pod: Surrounding, path: str) -> Iterator[FieldFault]:
+def annotation_faults(pod: CheckedPod, path: str) -> Iterator[FieldFault]:
     """Yield faults of annotations, including values that Kubernetes itself reads."""
     yield from annotations_faults(pod.annotations, path)
     if MIRROR_POD in pod.annotations and not (pod.is_stored or pod.spec.get("nodeName")):
@@ -578,25 +578,25 @@ def _field_faults(plain: Data, pod: Pod, inside: str, version: KubeVersion, *, i
     }
     claims -= {(volume.get("name", ""), volume.get("persistentVolumeClaim", {}).get("claimName", "")) for volume in own}
     added = {claim for claim, _ in claims}
-    surrounding = Surrounding(spec, annotations, version, bool(pod.metadata.uid), name, {})
-    surrounding.volumes.update(dict.fromkeys(added, {"persistentVolumeClaim": {}}))
-    yield from annotation_faults(surrounding, f"{inside}metadata.annotations")
+    checked_pod = CheckedPod(spec, annotations, version, bool(pod.metadata.uid), name, {})
+    checked_pod.volumes.update(dict.fromkeys(added, {"persistentVolumeClaim": {}}))
+    yield from annotation_faults(checked_pod, f"{inside}metadata.annotations")
     if is_pod and not inside:
-        yield from _faults_of(plain.get("metadata", {}), "ObjectMeta", "metadata", surrounding)
+        yield from _faults_of(plain.get("metadata", {}), "ObjectMeta", "metadata", checked_pod)
     ephemeral_claims = {f"{name}-{volume.get('name')}" for volume in own if name and "ephemeral" in volume}
     for position, volume in enumerate(own):
         place = f"{inside}spec.volumes[{position}]"
-        faults = [*_faults_of(volume, "Volume", place, surrounding)] if volume.get("name") not in added else []
-        if volume.get("name") in surrounding.volumes and volume.get("name") not in added:
+        faults = [*_faults_of(volume, "Volume", place, checked_pod)] if volume.get("name") not in added else []
+        if volume.get("name") in checked_pod.volumes and volume.get("name") not in added:
             faults.append(FieldFault(f"{place}.name", f"duplicate: {volume.get('name')}"))
         yield from faults
         if not faults:
-            surrounding.volumes[volume.get("name", "")] = volume
+            checked_pod.volumes[volume.get("name", "")] = volume
         claim = field_at(volume, "persistentVolumeClaim.claimName")
         if claim in ephemeral_claims:
             yield FieldFault(f"{place}.persistentVolumeClaim.claimName", f"{claim} is created for an ephemeral volume")
     rest = {field: value for field, value in spec.items() if field != "volumes"}
-    yield from _faults_of(rest, "PodSpec", f"{inside}spec", surrounding)
+    yield from _faults_of(rest, "PodSpec", f"{inside}spec", checked_pod)
 
 
 @cache
@@ -605,7 +605,7 @@ def rules_of_types() -> Mapping[str, Mapping[str, Sequence[str]]]:
     return {cls: {**rows.get(row.pop("like", ""), {}), **row} for cls, row in rows.items()}
 
 
-def _faults_of(data: Data, cls: str, path: str, pod: Surrounding) -> Iterator[FieldFault]:
+def _faults_of(data: Data, cls: str, path: str, pod: CheckedPod) -> Iterator[FieldFault]:
     unread: set[str] = set()
     for name, rules in rules_of_types().get(cls, {}).items():
         place, value = (path, data) if name == "*" else (f"{path}.{name}", data.get(name))

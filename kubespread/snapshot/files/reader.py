@@ -395,7 +395,7 @@ def _read_text(entry: FileEntry, chunks: Iterator[bytes], builder: SnapshotBuild
     for item in read_objects(chunks):
         try:
             if owner:
-                item.belongs_to(owner)
+                item.inherit_kind(owner)
             if (typed := builder.receive(item)) is not None:
                 check_whole(typed)
         except DecodingError as error:

@@ -151,7 +151,7 @@ def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:
                 builder.note_gap(listed, resource.kind)
             if isinstance(listed, ObjectList) or (resource is OPTIONAL and not listed):
                 complete.append(resource.kind)
-        builder.came_from(
+        builder.note_origin(
             Origin(
                 source="" if target is None else f"context {target.name}",
                 server=api.server,

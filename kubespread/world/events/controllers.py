@@ -22,7 +22,7 @@ from kubespread.controllers.job import MAX_PODS_PER_PASS, Surplus, backoff_limit
 from kubespread.controllers.job import reconcile as job_pass
 from kubespread.controllers.outage import evicted_after
 from kubespread.controllers.registry import another
-from kubespread.controllers.replicaset import victims
+from kubespread.controllers.replicaset import pods_to_delete
 from kubespread.controllers.statefulset import reconcile as stateful_set_pass
 from kubespread.deadline import check
 from kubespread.errors import KubespreadError
@@ -275,7 +275,7 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
         return sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing)))) > 0
     if missing < 0:
         active = [pod for pod in world.book.pods_of(name) if is_active(pod)]
-        chosen = victims(active, -missing, related_pods(world, name), world.time, world.settings.chance.pick)
+        chosen = pods_to_delete(active, -missing, related_pods(world, name), world.time, world.settings.chance.pick)
         if chosen.arbitrary:
             world.happenings.by_chance = True
             above = world.workloads.top_owner(name, active)

@@ -53,7 +53,7 @@ def pattern(text: str) -> Any:
     """Raises EvaluationError with Go's words, and UnsupportedExpressionError if it takes RE2, which is missing."""
     engine = re2()
     if engine is None:
-        return stand_in(text)
+        return python_pattern(text)
     options = engine.Options()
     options.log_errors = False
     try:
@@ -64,7 +64,7 @@ def pattern(text: str) -> Any:
         raise EvaluationError(f"error parsing regexp: {_RE2_SAYS.get(problem, problem)}: `{fragment}`") from error
 
 
-def stand_in(text: str) -> re.Pattern[str]:
+def python_pattern(text: str) -> re.Pattern[str]:
     """Python pattern for a text that RE2 reads alike. Raises UnsupportedExpressionError."""
     if _COMMON.fullmatch(text) and len(re.findall(r"(?<!\\)[*+]", text)) <= _MOST_REPEATED:
         with suppress(re.error):

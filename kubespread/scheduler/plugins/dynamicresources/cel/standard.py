@@ -26,7 +26,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     Value,
     compare,
     equals,
-    general,
+    format_general,
     is_same,
     map_key,
     type_of,
@@ -35,8 +35,8 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
 _COMPARABLE = (bool, int, Uint, float, str, bytes)
 
 
-def limit(value: int, kind: type) -> Value:
-    """An integer of a kind, limited to 64 bits."""
+def check_overflow(value: int, kind: type) -> Value:
+    """The integer as one of its kind. Raises EvaluationError beyond 64 bits."""
     if kind is Uint:
         if not 0 <= value < 2**64:
             raise EvaluationError("unsigned integer overflow")
@@ -70,7 +70,7 @@ def _arithmetic(on_integers: Callable[[int, int], int], on_doubles: Callable[[fl
             if on_doubles is None:
                 raise EvaluationError(NO_OVERLOAD)
             return on_doubles(left, right)
-        return limit(on_integers(left, right), kind)
+        return check_overflow(on_integers(left, right), kind)
 
     return calculate
 
@@ -105,7 +105,7 @@ def _multiply(left: float, right: float) -> float:
 def _negate(value: Value) -> Value:
     if type(value) is bool:
         raise EvaluationError(NO_OVERLOAD)
-    return -value if isinstance(value, float) else limit(-value, int)
+    return -value if isinstance(value, float) else check_overflow(-value, int)
 
 
 def _not(value: Value) -> bool:
@@ -155,7 +155,7 @@ def _int(value: Value) -> int:
         if not re.fullmatch(r"[+-]?0*\d{1,19}", value, re.ASCII) or not -(2**63) <= int(value) < 2**63:
             raise _conversion_error(value, INT)
         return int(value)
-    return int(limit(int(value), int))
+    return int(check_overflow(int(value), int))
 
 
 def _uint(value: Value) -> Uint:
@@ -165,7 +165,7 @@ def _uint(value: Value) -> Uint:
         return Uint(value)
     if isinstance(value, float) and not 0 <= value < 2**64:
         raise EvaluationError("unsigned integer overflow")
-    return Uint(limit(int(value), Uint))
+    return Uint(check_overflow(int(value), Uint))
 
 
 _DECIMAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?|nan", re.ASCII | re.IGNORECASE)
@@ -199,7 +199,7 @@ def string(value: Value) -> str:
         case bool():
             return "true" if value else "false"
         case float():
-            return general(value)
+            return format_general(value)
         case bytes():
             try:
                 return value.decode()

@@ -323,18 +323,18 @@ def is_comparable(value: Value) -> bool:
 def key_text(value: Value) -> str:
     if type(value) is bool:
         return "true" if value else "false"
-    return general(value) if isinstance(value, float) else str(value)
+    return format_general(value) if isinstance(value, float) else str(value)
 
 
-def general(value: float) -> str:
+def format_general(value: float) -> str:
     """Number in Go's ``%g`` format: with an exponent below -4 and from 6 on."""
     if not math.isfinite(value) or value == 0 or -5 < math.floor(math.log10(abs(value))) < 6:
-        return exact(value)
+        return format_exact(value)
     digits, _, exponent = f"{Decimal(repr(value)).normalize():e}".partition("e")
     return f"{digits}e{int(exponent):+03d}"
 
 
-def exact(value: float) -> str:
+def format_exact(value: float) -> str:
     """Shortest text that reads back as the same number, never with an exponent (strconv.FormatFloat 'f', -1)."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
