@@ -129,15 +129,15 @@ class WorkloadChange(Report, frozen=True, gc=False):
     wanted: int
     """Number of desired pods: a Deployment's own number, without its rollout's extra pods."""
     ready_before: int
-    """Number of ready pods before the event."""
+    """Number of ready pods before the event, or before the first step of a plan."""
     ready: int
     """Number of pods now ready on working nodes."""
     fewest_ready: int
-    """Fewest pods ready at any known time; failing nodes take all their pods at once."""
+    """Fewest ready pods: right after nodes fail, with all pods on them at once, or in the end."""
     pending: int = 0
-    """Number of pods without a node, beyond the number before."""
+    """Number of pods without a node, beyond the number at the time of ``ready_before``."""
     unmade: int = 0
-    """Number of pods that are not created, beyond the number before."""
+    """Number of pods that are not created, beyond the number at that time."""
     why: str = ""
     """Reason it is degraded: message of kube-scheduler or the API server, or its controller's wait. Empty otherwise."""
     controller_unknown: bool = False
@@ -147,7 +147,7 @@ class WorkloadChange(Report, frozen=True, gc=False):
     created: int = 0
     """Number of pods that its controllers created."""
     landed: dict[str, int] = {}
-    """Number of its new pods still on each node."""
+    """Number of its pods that the event placed and that are still there, by node."""
     skew: tuple[SkewChange, ...] = ()
     """Skew of each constraint in force, before and after; only for steps, and for nodes that go."""
 

@@ -90,7 +90,7 @@ class SideReport(reports.Report, frozen=True):
     manifest: str | None
     """The file, or KIND/NAME in the cluster; null for a Python object, and for all workloads."""
     workload: str | None
-    """NAMESPACE/Kind/name; null for all workloads, and if no replicas are placed."""
+    """NAMESPACE/Kind/name; null for all workloads, and for releases without modeled scores."""
     settings: tuple[str, ...]
     """Changed fields of the pod, ``maxSkew[zone]=2``."""
     edits: tuple[str, ...]
@@ -128,7 +128,7 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
     before: SideReport
     after: SideReport
     nodes: int
-    """Number of nodes judged on either side; 0 if all workloads are compared."""
+    """Number of nodes judged on either side; 0 if all workloads are compared, or a side judges none."""
     workloads: int
     """Number of workloads on either side."""
     changes: tuple[CellChange, ...]

@@ -105,7 +105,7 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "PendingReport"
     nodes: int
     pods: int = 0
-    """Number of pods in the cluster, including pending ones."""
+    """Number of pods in the cluster as read, including pending ones."""
     pending: int
     """Number of pending pods."""
     groups: tuple[StuckGroup, ...]

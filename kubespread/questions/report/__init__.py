@@ -65,13 +65,13 @@ class ReportLine(Finding, frozen=True, kw_only=True, rename={"text": "what"}):
     text: Annotated[str, Col(header="WHAT")]
     """The sentence, with its numbers."""
     extent: Annotated[int, Col()]
-    """Number of pods pending, missing or held, or of nodes, or the excess of a skew over maxSkew."""
+    """Number of pods pending, missing or held, or of workloads or nodes, or the excess of a skew over maxSkew."""
     workloads: tuple[WorkloadName, ...] = ()
     """NAMESPACE/Kind/name of the workloads concerned."""
     nodes: tuple[str, ...] = ()
     """Names of the nodes concerned."""
     since: Annotated[str | None, Col()] = None
-    """RFC 3339; null if unknown."""
+    """Creation of the oldest pending pod, RFC 3339; null for other lines, and if unknown."""
     remedy: Annotated[str | None, Col()] = None
     """Tried change that helps; null if none was found, or looked for."""
     command: Annotated[str, Col(is_command=True)]

@@ -484,9 +484,9 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
 
 
 def with_autoscaling(scene: Scene, posed: Demands, reports: Sequence[SimulateReport]) -> tuple[SimulateReport, ...]:
-    """Add the autoscaler's account to reports with pending replicas.
+    """Add the autoscaler's report to reports with pending replicas or preempted pods.
 
-    All workloads wait together, so each such report has the same account. Raises UsageError.
+    All workloads wait together, so each such report has the same one. Raises UsageError.
     """
     cluster, now = posed.cluster, posed.surroundings.snapshot
     simulated = list(map(SimulatedWorkload, posed.demands, reports))

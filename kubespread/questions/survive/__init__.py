@@ -54,7 +54,7 @@ class LostDomain(Outcome, frozen=True, kw_only=True):
 class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
     workloads: int
-    """Number of selected workloads."""
+    """Number of selected workloads, without bare pods and workloads with a pod per node."""
     nodes: int
     pending_before: int
     """Number of their pods pending before a loss, after the pods that fit are placed."""
