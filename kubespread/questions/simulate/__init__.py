@@ -213,7 +213,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     gang: GangReport | None = None
     """Only for replicas placed together or not at all."""
     autoscaling: AutoscalingReport | None = None
-    """Nodes that the autoscaler adds for pending replicas of all workloads together; null without one or without need."""
+    """Nodes that the autoscaler adds for pending replicas of all workloads together; null without one or any need."""
     limits: Limits | None = None
     """Limits on as many as fit of one workload; else null."""
     admission: tuple[str, ...] = ()
