@@ -40,7 +40,7 @@ class AutoscalerFields(Protocol):
 
 
 def autoscaler_of(fields: AutoscalerFields) -> Autoscaler | None:
-    """The autoscaler that adds nodes, None for none. Raises UsageError."""
+    """The autoscaler that adds nodes, or None. Raises UsageError for an unknown name, or for groups without one."""
     name = fields.autoscaler
     if name is None:
         if fields.node_groups is not None or fields.instance_types is not None:
@@ -86,10 +86,10 @@ class NodeGroup(Struct, frozen=True):
 
     name: str
     maximum: int | None = None
-    """Number of nodes each zone may have; None without a limit."""
+    """Most nodes of each zone; None without a limit."""
     minimum: int = 0
     template: Node | str | None = None
-    """The template of new nodes if no node of the group can serve as one: a manifest, or the name of a node."""
+    """Template of new nodes if no node of the group can serve as one: a manifest, or the name of a node."""
     zones: tuple[str, ...] = ()
     """Zones of its nodes; empty for the template's zone."""
     members: Selector | None = None
@@ -107,7 +107,7 @@ class NodeGroup(Struct, frozen=True):
     priority: int | None = None
     """Priority for the expander ``priority``."""
     price: Decimal | None = None
-    """Price of one node; None where its source does not say."""
+    """Price of one node; None if unknown."""
     is_static: bool = False
     """True if it has a number of nodes of its own, whatever pods wait."""
 
@@ -134,7 +134,7 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
 
 
 def uncounted_groups(objects: ClusterObjects) -> Iterator[str]:
-    """``new nodes of NodePool default are not counted: add --autoscaler karpenter``, where it may get some."""
+    """Yield ``new nodes of NodePool default are not counted: add --autoscaler karpenter``; none for static pools."""
     names = [pool.metadata.name for pool in objects.get(NodePool) if pool.spec.replicas is None]
     if names:
         kind = f"NodePool{'s' if len(names) > 1 else ''}"
@@ -145,9 +145,9 @@ NODE_POOL_LABEL = "karpenter.sh/nodepool"
 
 
 def node_pool_group(pool: NodePool) -> NodeGroup:
-    """The group that Karpenter makes nodes for. A requirement with one value is a label of every node.
+    """The group of nodes that Karpenter creates for ``pool``; a requirement with one value is a label of every node.
 
-    Raises SnapshotError for a requirement that Karpenter has no meaning for.
+    Raises SnapshotError for a requirement that Karpenter would not understand.
     """
     name, template = pool.metadata.name, pool.spec.template
     requirements = template.spec.requirements

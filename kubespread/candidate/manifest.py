@@ -233,7 +233,7 @@ class Manifest(Struct, frozen=True):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Objects that hold pods in an unknown way."""
+        """Gaps: objects that hold pods in an unknown way."""
         return tuple(skipped_gaps(full_kind(item.api_version, item.kind) for item in self._others if _holds_pods(item)))
 
     @property

@@ -50,7 +50,7 @@ class Scheduler(Struct, frozen=True):
         return version.with_gates(self.feature_gates or "")
 
     def check(self) -> None:
-        """Raise UsageError or ManifestError for an unknown release or gate, or a missing file."""
+        """Raise UsageError or ManifestError for an unknown release, a gate unknown to it, or a missing file."""
         if self.kube_version is not None:
             self.release("")
         text = str(self.config or STDIN)

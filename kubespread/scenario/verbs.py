@@ -50,7 +50,7 @@ class StepVerb(Verb, frozen=True):
 
 
 class Rollout(StepVerb, frozen=True):
-    """A workload gets another template; with the workload alone it is restarted."""
+    """A workload gets another template; without one it is restarted."""
 
     form: ClassVar = Form("rollout", "[NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]")
     workload: WorkloadReference
@@ -87,7 +87,7 @@ class Rollback(StepVerb, frozen=True):
 
 
 class Restore(OfNodes, StepVerb, frozen=True):
-    """Nodes that failed are there again."""
+    """Failed nodes come back."""
 
     form: ClassVar = Form("restore", "NODES")
 
@@ -114,7 +114,7 @@ class Apply(StepVerb, frozen=True):
 
 
 class Stuck(StepVerb, frozen=True):
-    """New pods of workloads do not become ready from now on."""
+    """From now on, new pods of these workloads never become ready."""
 
     form: ClassVar = Form("stuck", "[NAMESPACE/]KIND/NAME...")
     workloads: tuple[WorkloadReference, ...]
