@@ -416,8 +416,11 @@ def smaller_requests(stuck: StuckPod) -> Iterator[Ladder]:
             ) -> Change:
                 amount, name = rooms[place], of.partition("[")[0]
                 text = _in_units(amount, name)
-                before, less = _in_units(now, name), f"−{round(100 * (now - amount) / now)}%"
-                what, brief = f"request {of} {text} (from {before}, {less})", f"request {of} {text} ({less})"
+                percent, remarks = round(100 * (now - amount) / now), [f"from {_in_units(now, name)}"]
+                # Neither none nor all of the request goes.
+                if 0 < percent < 100:
+                    remarks.append(f"−{percent}%")
+                what, brief = f"request {of} {text} ({', '.join(remarks)})", f"request {of} {text} ({remarks[-1]})"
                 return Change(REQUESTS, what, 145 if 2 * amount >= now else 155, (f"{of}={text}",), brief=brief)
 
             # None where the request would have to be 0.

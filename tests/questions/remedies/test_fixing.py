@@ -85,6 +85,16 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
             "- requesting less memory",
         ],
     ),
+    "a request smaller by less than half a percent": (
+        [node("n0", cpu="4")],
+        pod(requests={"cpu": "4005m"}),
+        ["request cpu 4 (from 4005m) = 1: --set cpu=4", "- more nodes like n0"],
+    ),
+    "nearly all of a request too much": (
+        [node("n0", cpu="3m")],
+        pod(requests={"cpu": "4"}),
+        ["request cpu 3m (from 4) = 1: --set cpu=3m", "- more nodes like n0"],
+    ),
     "memory in the largest unit that is exact": (
         [node("n0")],
         pod(requests={"memory": "20Gi"}),
