@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from kubespread.reports.parts import Report
 from kubespread.wording import count_of, some_of
@@ -87,21 +86,14 @@ SCHEDULE_ANYWAY = "ScheduleAnyway"
 """The family of changes that relax a constraint."""
 
 
-class _Kind(NamedTuple):
-    """Phrases for a family's changes: one, or any of several."""
-
-    one: str
-    several: str
-
-
-_COUNTED: Mapping[str, _Kind] = {
-    "uncordon": _Kind("uncordoning the one cordoned node", "uncordoning any of {} nodes"),
-    "label": _Kind("{what}", "labeling any of {} nodes"),
-    "untaint": _Kind("taking off the one taint", "taking off any of {} taints"),
-    "tolerate": _Kind("{what}", "tolerating any of {} taints"),
-    "wait": _Kind("{what}", "waiting for any of {} terminating pods"),
-    "evict": _Kind("{what}", "evicting any of {} pods"),
-    "add-node": _Kind("{what}", "more nodes like any of {}"),
+_COUNTED: Mapping[str, str] = {
+    "uncordon": "uncordoning any of {} nodes",
+    "label": "labeling any of {} nodes",
+    "untaint": "taking off any of {} taints",
+    "tolerate": "tolerating any of {} taints",
+    "wait": "waiting for any of {} terminating pods",
+    "evict": "evicting any of {} pods",
+    "add-node": "more nodes like any of {}",
 }
 """Families that may have very many changes, each of one node or pod."""
 
@@ -112,10 +104,14 @@ _IMPLIED = frozenset({"maxSkew", "policy", "minDomains"})
 def not_enough(advice: Advice) -> Iterator[str]:
     """Yield ``relaxing B``, ``uncordoning any of 3 nodes``: constraints, and kinds without a sufficient change."""
     sufficient = {suggestion.family for suggestion in advice.enough}
+    harmful = {changes.family for changes in advice.costly}
     for changes in advice.not_enough:
         if changes.family in _COUNTED:
             if changes.family not in sufficient:
-                yield _count_text(changes)
+                phrase = _COUNTED[changes.family]
+                if changes.family in harmful:
+                    phrase = f"{phrase.partition('{}')[0]}{{}} others"
+                yield _count_text(changes, phrase)
         elif changes.family == SCHEDULE_ANYWAY:
             yield f"relaxing {', '.join(changes.constraints)}"
         elif changes.family not in _IMPLIED:
@@ -127,18 +123,17 @@ def costly(advice: Advice) -> Iterator[str]:
     sufficient = {suggestion.family for suggestion in advice.enough}
     for changes in advice.costly:
         if changes.family not in sufficient:
-            text = _count_text(changes) if changes.family in _COUNTED else ", ".join(changes.changes)
+            phrase = _COUNTED.get(changes.family)
+            text = ", ".join(changes.changes) if phrase is None else _count_text(changes, phrase)
             yield f"{text} ({some_of(changes.harm, 1)})"
 
 
-def _count_text(changes: NotEnough | Costly) -> str:
-    """Phrase for the number of changes, not counting changes of several nodes at once."""
+def _count_text(changes: NotEnough | Costly, phrase: str) -> str:
+    """The one change, or the phrase for their number, not counting changes of several nodes at once."""
     single = [change for change in changes.changes if change not in changes.together]
-    words = _COUNTED[changes.family]
-    if len(single) == 1:
-        return words.one.format(what=single[0])
-    together = " or several together" if changes.together else ""
-    return words.several.format(len(single)) + together
+    if len(single) < 2:
+        return (single or changes.changes)[0]
+    return phrase.format(len(single)) + (" or several together" if changes.together else "")
 
 
 def untried_note(advice: Advice) -> str:

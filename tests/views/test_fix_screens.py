@@ -8,7 +8,7 @@ from functools import cache
 
 import kubespread
 from kubespread import ExplainReport
-from kubespread.reports.advice import Advice, NotEnough, not_enough, untried_note
+from kubespread.reports.advice import Advice, Costly, NotEnough, costly, not_enough, untried_note
 from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.views.clusters import candidate, cluster
@@ -54,7 +54,27 @@ def test_changes_of_several_nodes_at_once_are_not_counted_as_one_node_more() -> 
             NotEnough(family="untaint", changes=("taking gpu:NoSchedule off n3",)),
         ),
     )
-    assert [*not_enough(advice)] == ["uncordoning any of 2 nodes or several together", "taking off the one taint"]
+    assert [*not_enough(advice)] == ["uncordoning any of 2 nodes or several together", "taking gpu:NoSchedule off n3"]
+
+
+def test_changes_of_one_kind_are_told_apart_by_whether_others_pay_for_them() -> None:
+    advice = Advice(
+        families=("evict", "uncordon"),
+        enough=(),
+        not_enough=(
+            NotEnough(family="evict", changes=("evicting shop/a", "evicting shop/b")),
+            NotEnough(family="uncordon", changes=("uncordoning n2",)),
+        ),
+        costly=(
+            Costly(family="evict", changes=("evicting shop/c", "evicting shop/d"), harm=("shop/c would be lost",)),
+            Costly(family="uncordon", changes=("uncordoning n1",), harm=("shop/e would be pending",)),
+        ),
+    )
+    assert [*costly(advice)] == [
+        "evicting any of 2 pods (shop/c would be lost)",
+        "uncordoning n1 (shop/e would be pending)",
+    ]
+    assert [*not_enough(advice)] == ["evicting any of 2 others", "uncordoning n2"]
 
 
 def test_what_was_not_tried_is_counted_by_what_it_is() -> None:
