@@ -311,7 +311,7 @@ class ClusterView:
     def fits_other(self, pod: Pod, among: Mask) -> bool:
         """True if a node of ``among`` other than the pod's own would accept it.
 
-        Spreading, ports, volumes, and affinity between pods are not checked.
+        Required anti-affinity is checked, but not spreading, ports, volumes or pod affinity.
         """
         fitting = self._admits(pod) & among
         own = self.nodes.index.get(pod.spec.node_name)
