@@ -122,15 +122,16 @@ Resizable = TypeVar("Resizable", ReplicaSet, ReplicationController, StatefulSet)
 
 
 def objects_now(world: World) -> ClusterObjects:
-    """Objects besides nodes and pods, with current replicas."""
+    """Objects besides nodes and pods, with current replicas and the annotations of Deployments' controllers."""
     objects, rollouts = world.objects, world.rollouts
-    rolled_out = {name_of(replica_set) for rollout in rollouts.values() for replica_set in rollout.replica_sets}
+    rolled_out = {name_of(row): row.metadata for rollout in rollouts.values() for row in rollout.replica_sets}
     deployments = (
         rollouts[name].deployment if (name := name_of(deployment)) in rollouts else deployment
         for deployment in objects.get(Deployment)
     )
     remaining = (
-        replica_set
+        # A Deployment does nothing but scale while one notes another number of desired replicas than its own.
+        replace(replica_set, metadata=rolled_out.get(name, replica_set.metadata))
         for replica_set in objects.get(ReplicaSet)
         if (name := name_of(replica_set)) in rolled_out or world.watchers.get(name) is None
     )

@@ -129,7 +129,7 @@ class WorkloadChange(Report, frozen=True, gc=False):
     wanted: int
     """Number of desired pods: a Deployment's own number, without its rollout's extra pods."""
     ready_before: int
-    """Number of ready pods before the event, or before the first step of a plan."""
+    """Number of ready pods before the event; of a plan's step, the most at the beginning and after any earlier step."""
     ready: int
     """Number of pods now ready on working nodes."""
     fewest_ready: int

@@ -468,3 +468,39 @@ def test_a_step_says_which_nodes_take_no_pods_any_more_and_which_do_again() -> N
         {"node-b1": ()},
         {},
     ]
+
+
+READY = {
+    "a zone fails after more replicas became ready": (("scale deploy/web=12", "fail zone=a"), (12, 8, 8), True),
+    "a step later it is still degraded": (("scale deploy/web=12", "fail zone=a", "cordon node-b1"), (12, 8, 8), True),
+    "fewer replicas are enough": (("scale deploy/web=12", "scale deploy/web=8", "fail zone=a"), (12, 6, 6), True),
+    "pods of a failing zone go, and come back when it does": (
+        ("fail zone=a", "restore zone=a", "fail zone=b"),
+        (6, 4, 4),
+        True,
+    ),
+    "no step is worse than those before it": (("scale deploy/web=12", "scale deploy/web=6"), (12, 6, 6), False),
+}
+
+
+@pytest.mark.parametrize("case", READY)
+def test_a_step_is_compared_with_the_most_pods_that_were_ready_before_it(case: str) -> None:
+    steps, figures, is_degraded = READY[case]
+    step = play(*steps).steps[-1]
+    (web,) = step.workloads
+    assert (web.ready_before, web.ready, web.fewest_ready) == figures
+    assert ([workload.lacks > 0 for workload in step.degraded] == [True]) is is_degraded
+
+
+@pytest.mark.parametrize("replicas", [4, 12])
+def test_a_deployment_that_an_edit_scaled_rolls_out_as_one_that_a_step_scaled(replicas: int) -> None:
+    cluster, scale = kubespread.load(WEB), f"scale deploy/web={replicas}"
+    edited = kubespread.simulate(cluster.edited(scale), "deploy/web", set=["cpu=499m"])
+    step = play(scale, "rollout deploy/web").steps[-1]
+    assert edited.rollout is not None
+    assert [edited.placed, edited.rollout.complete, len(edited.rollout.passes)] == [
+        step.placed,
+        step.rollouts[0].complete,
+        len(step.rollouts[0].passes),
+    ]
+    assert edited.placed == replicas

@@ -158,7 +158,7 @@ def test_a_row_a_step_for_a_spreadsheet() -> None:
         "step,what,done,gone,placed,joined,preempted,pending,not_created,lost_for_good,degraded,skew,why",
         "1,more replicas: scale deploy/web=9,yes,0,3,0,0,0,0,0,0,,",
         '2,rollout deploy/web,yes,9,9,0,0,0,0,0,0,"zone skew of Deployment/web 0 → 0–2, above 1, ties decide",',
-        '3,fail zone=a,yes,3,0,0,0,3,0,0,0,"zone skew of Deployment/web 0 → 3–4, above 1",'
+        '3,fail zone=a,yes,3,0,0,0,3,0,0,1,"zone skew of Deployment/web 0 → 3–4, above 1",'
         "\"3 pods pending (Deployment/web): 0/6 nodes are available: 2 node(s) had untolerated taint(s), 4 node(s) didn't "
         'match pod topology spread constraints"',
         "4,restore zone=a,yes,0,3,0,0,0,0,0,0,,",

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import new_replica_set, replicas_of
@@ -210,17 +210,23 @@ class Trial:
     ) -> None:
         """``happened`` are the steps in ``world`` since the baseline."""
         self.baseline, self.world, self.counts, self.happened = baseline, world, counts, happened
+        self._ready: Mapping[WorkloadName, ReadyBefore] = {}
         self._growth: AutoscalingReport | None = None
         # What an owner that is nowhere to be seen is to have is what it had then.
         world.origin = baseline.world
 
     def fork(self) -> Trial:
-        return Trial(self.baseline, self.world.fork(), self.counts, self.happened)
+        other = Trial(self.baseline, self.world.fork(), self.counts, self.happened)
+        other._ready = self._ready
+        return other
 
     def advance(self, *events: Event) -> Difference:
         """Difference after ``events`` as a step of their own: time passes before the next ones."""
         difference = self.play(*events)
         self.happened = difference.happened
+        ready = {name: ready_pods(self.world, name) for name in difference.touched_workloads}
+        most = {name: max(number, difference.ready_before(name).most) for name, number in ready.items()}
+        self._ready = {**self._ready, **{name: ReadyBefore(ready[name], most[name]) for name in ready}}
         self.world.next_step()
         return difference
 
@@ -249,7 +255,16 @@ class Trial:
     @property
     def difference(self) -> Difference:
         happened = (*self.happened, self.world.happenings)
-        return Difference(self.baseline, self.world, happened, self.counts, self._growth)
+        return Difference(self.baseline, self.world, happened, self.counts, self._growth, self._ready)
+
+
+class ReadyBefore(NamedTuple):
+    """Ready pods of a workload before a step."""
+
+    last: int
+    """Number when the step began."""
+    most: int
+    """Largest number at the baseline and after each earlier step."""
 
 
 class ShortWorkload(Struct, frozen=True, gc=False):
@@ -277,6 +292,15 @@ class Difference(Struct, frozen=True, dict=True):
     counts: WorkloadFilter = everything
     growth: AutoscalingReport | None = None
     """Nodes that an autoscaler added for the last pending pods; None without any."""
+    ready: Mapping[WorkloadName, ReadyBefore] = field(default_factory=dict)
+    """Ready pods before the last step, of workloads that earlier steps touched."""
+
+    def ready_before(self, name: WorkloadName) -> ReadyBefore:
+        """Ready pods of a workload before the last step."""
+        if (before := self.ready.get(name)) is not None:
+            return before
+        ready = self.baseline.ready(name)
+        return ReadyBefore(ready, ready)
 
     @cached_property
     def waiting(self) -> Sequence[Waiting]:
@@ -363,7 +387,7 @@ class Difference(Struct, frozen=True, dict=True):
         return {self.world.top_owner(owner) for owner in self.world.book.changed}
 
     def _short(self, name: WorkloadName) -> ShortWorkload | None:
-        before, ready = self.baseline.ready(name), ready_pods(self.world, name)
+        before, ready = self.ready_before(name).most, ready_pods(self.world, name)
         if ready >= before or ready >= (desired := desired_replicas(self.world, name)):
             return None
         lacking, owners = self.pending[name] + self.unmade_counts[name], self.world.owners_below(name)

@@ -198,13 +198,13 @@ def _workloads(
     for name in difference.touched_workloads:
         if name.kind == "Pod":
             continue
-        ready_before, ready = difference.baseline.ready(name), ready_pods(world, name)
+        before, ready = difference.ready_before(name), ready_pods(world, name)
         yield WorkloadChange(
             workload=name,
             wanted=desired_replicas(world, name),
-            ready_before=ready_before,
+            ready_before=before.most,
             ready=ready,
-            fewest_ready=max(0, min(ready, ready_before - silenced[name])),
+            fewest_ready=max(0, min(ready, before.last - silenced[name])),
             pending=difference.pending[name],
             unmade=difference.unmade_counts[name],
             why=_reason(world, name, charged.get(name), waiting.get(name)) if name in short else "",
