@@ -25,9 +25,9 @@ cluster, and it moves no role from one pod to another.
 
 def page() -> str:
     return _HEAD + "".join(
-        f"| {row.kind}.{row.group} | {'yes' if row.remakes else 'no: by its ReplicaSets'} "
-        f"| {('the same' if row.keeps_name else 'a new one') if row.remakes else ''} "
-        f"| {('the same' if row.keeps_volumes else 'new ones') if row.remakes else ''} "
+        f"| {row.kind}.{row.group} | {'yes' if row.recreates else 'no: by its ReplicaSets'} "
+        f"| {('the same' if row.keeps_name else 'a new one') if row.recreates else ''} "
+        f"| {('the same' if row.keeps_volumes else 'new ones') if row.recreates else ''} "
         f"| {'yes' if row.may_switch_over else ''} | {row.budget} | [source]({row.source}) |\n"
         for row in OPERATORS.values()
     )

@@ -206,14 +206,14 @@ class MissingVolumeDetail(_Cause, frozen=True, tag="missingVolume"):
 
 
 class UnboundClaimDetail(_Cause, frozen=True, tag="unboundClaim"):
-    """A claim without a possible volume for the node, or promised to ``selected_node``."""
+    """A claim that no volume for the node can serve, or that is to be bound on ``selected_node``."""
 
     claim: str
     storage_class: str
     requested: str
     """Storage as the claim writes it."""
     selected_node: str | None
-    """Node that the claim is promised to, if that is the cause."""
+    """Node that the claim is to be bound on, if that is the cause."""
 
     @property
     def short(self) -> str:
@@ -223,7 +223,7 @@ class UnboundClaimDetail(_Cause, frozen=True, tag="unboundClaim"):
 
 
 class StorageCapacityDetail(_Cause, frozen=True, tag="storageCapacity"):
-    """A claim with too little storage left in its driver."""
+    """A claim for more storage than its driver has left."""
 
     claim: str
     storage_class: str
@@ -245,7 +245,7 @@ class VolumeLimitDetail(_Cause, frozen=True, tag="volumeLimit"):
 
 
 class DiskDetail(_Cause, frozen=True, tag="disk"):
-    """A disk that a pod on the node uses exclusively, by the name of the candidate's volume."""
+    """A disk in exclusive use by a pod on the node; ``volume`` is the candidate's name for it."""
 
     volume: str
     pod: str

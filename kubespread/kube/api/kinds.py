@@ -104,7 +104,7 @@ class Operator(Struct, frozen=True, rename="kebab"):
     kind: str
     source: str
     """Source of this knowledge."""
-    remakes: bool = True
+    recreates: bool = True
     """True if it recreates pods that it controls."""
     keeps_name: bool = True
     """True if the pod keeps its name."""
@@ -118,7 +118,7 @@ class Operator(Struct, frozen=True, rename="kebab"):
     """Kind of Kubernetes with a similar controller, if any."""
 
     def __str__(self) -> str:
-        if not self.remakes:
+        if not self.recreates:
             return "it makes ReplicaSets, and does not make a pod again that it controls itself"
         name = "under their own names" if self.keeps_name else "under new names"
         role = "; that it may switch over to another pod first is not simulated" if self.may_switch_over else ""

@@ -24,7 +24,7 @@ from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Coun
 from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindNumber, KindTable, PodKind
 from kubespread.scheduler.cluster.memo import Memo, Results
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, Moves, NodeUsage, RunningPods
+from kubespread.scheduler.cluster.running import NO_PODS, ClaimHistory, Moves, NodeUsage, RunningPods
 from kubespread.scheduler.cluster.storage_index import AttachedVolume, StorageChange, StorageIndex, claim_names, key_of
 
 UNLIMITED = np.iinfo(np.int64).max
@@ -53,7 +53,7 @@ class Cluster:
         """Results that depend on nodes and objects alone, shared by all clusters with the same ones."""
         self.assumed: dict[str, None] = {}
         """Assumptions made where the snapshot does not say, shared with the clusters that changes make of it."""
-        self.claim_users = ClaimUsers.build(objects)
+        self.claim_history = ClaimHistory.build(objects)
         self.nominated: tuple[Pod, ...] = ()
         """Pods without a node that have a nominated one; the first filter pass counts them there, by priority."""
         self._attachments: Attachments | None = None
@@ -133,14 +133,14 @@ class Cluster:
         storage = self.storage if change.storage is None else self.storage.apply(change.storage)
         other = Cluster(nodes, self.objects, storage, self.kinds, running)
         other.nominated, other.assumed = self.nominated, self.assumed
-        other.claim_users = self._claim_users_after(change)
+        other.claim_history = self._claim_history_after(change)
         return other
 
     def with_objects(self, objects: ClusterObjects) -> Cluster:
         """Cluster of these nodes and pods among other objects."""
         other = Cluster(self.nodes, objects, StorageIndex(objects), self.kinds, self.running)
         other.nominated, other.assumed = self.nominated, self.assumed
-        other.claim_users = self.claim_users.with_objects(objects)
+        other.claim_history = self.claim_history.with_objects(objects)
         return other
 
     def _with_other_nodes(self, change: ClusterChange) -> Cluster:
@@ -160,16 +160,16 @@ class Cluster:
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
         return other
 
-    def _claim_users_after(self, change: ClusterChange) -> ClaimUsers:
-        users, kinds = self.claim_users, self.kinds
-        uses, removed = users.uses_by(change.removed_pods, -1, kinds), change.removed_nodes
-        if removed and users.may_exist:
+    def _claim_history_after(self, change: ClusterChange) -> ClaimHistory:
+        history, kinds = self.claim_history, self.kinds
+        uses, removed = history.uses_by(change.removed_pods, -1, kinds), change.removed_nodes
+        if removed and history.may_have_uses:
             placed = zip(self.running.pods, self.running.node.tolist(), strict=True)
             leaving = {(id(pod), node) for pod, node in change.removed_pods}
             orphaned = ((pod, node) for pod, node in placed if node in removed and (id(pod), node) not in leaving)
-            uses += users.uses_by(orphaned, -1, kinds)
-        uses += users.uses_by(change.added_pods, 1, kinds)
-        return users.add(uses, self.nodes, self.results)
+            uses += history.uses_by(orphaned, -1, kinds)
+        uses += history.uses_by(change.added_pods, 1, kinds)
+        return history.add(uses, self.nodes, self.results)
 
     def moves(self, change: ClusterChange) -> Moves:
         number_of = self.kinds.number_of

@@ -324,7 +324,7 @@ class KindTable:
         return self._kinds
 
     def share(self, part: str, identity: Hashable, make: Callable[[], T]) -> T:
-        """Cached part of a pod, or judgment; ``identity`` has all that it depends on."""
+        """Cached part of pods, or judgment of kinds; ``identity`` holds everything that it depends on."""
         key = (part, identity)
         if key not in self._parts:
             self._parts[key] = make()
@@ -393,7 +393,7 @@ def _grants(status: PodStatus) -> bytes | None:
 
 
 class KindJudgment:
-    """Cached yes or no about each kind."""
+    """Cached predicate on kinds of pods."""
 
     def __init__(
         self,

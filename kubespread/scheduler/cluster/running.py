@@ -42,32 +42,32 @@ class ClaimEvent(Struct, frozen=True, eq=False):
     results: Results
 
 
-class ClaimUsers(Struct, frozen=True, eq=False):
-    """History of claims up to one cluster. A value: more events make another one."""
+class ClaimHistory(Struct, frozen=True, eq=False):
+    """History of pods that use claims for devices, up to one cluster. A value: more events make another one."""
 
     objects: ClusterObjects
     provided: frozenset[str]
     """Resources provided by devices."""
     events: tuple[ClaimEvent, ...] = ()
     ledgers: Recent[tuple[Hashable, ClaimEvent | None]] = field(default_factory=Recent)
-    """Ledgers of devices by some rules after an event, shared with forks."""
+    """Device ledgers by rules and last event, shared with forks."""
 
     @classmethod
     def build(cls, objects: ClusterObjects) -> Self:
         return cls(objects, frozenset(extended_resources(objects.get(DeviceClass))))
 
     @property
-    def may_exist(self) -> bool:
+    def may_have_uses(self) -> bool:
         """True if any pod may use a claim for devices, or ever did."""
         return bool(self.provided or self.objects.get(ResourceClaim) or self.events)
 
-    def add(self, uses: Sequence[ClaimUse], nodes: Nodes, results: Results) -> ClaimUsers:
+    def add(self, uses: Sequence[ClaimUse], nodes: Nodes, results: Results) -> ClaimHistory:
         """The history with further uses."""
         event = ClaimEvent(tuple(uses), self.objects, nodes, results)
         return replace(self, events=(*self.events, event)) if uses else self
 
     def uses_by(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[ClaimUse]:
-        """Uses by the ``pods`` that have claims, usually few."""
+        """Uses of claims by ``pods``; few pods have claims."""
         if not self.provided:
             return [ClaimUse(pod, node, by) for pod, node in pods if pod.spec.resource_claims]
 
@@ -77,9 +77,9 @@ class ClaimUsers(Struct, frozen=True, eq=False):
 
         return [ClaimUse(pod, node, by) for pod, node in pods if has_claims(pod)]
 
-    def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
+    def with_objects(self, objects: ClusterObjects) -> ClaimHistory:
         """The history with the same events and other objects."""
-        other = ClaimUsers.build(objects)
+        other = ClaimHistory.build(objects)
         return replace(self, objects=objects, provided=other.provided) if self.events else other
 
 
@@ -252,7 +252,7 @@ class RunningPods:
 
     @classmethod
     def build(cls, kinds: KindTable, pods: Sequence[Pod], places: Sequence[int], nodes: int) -> RunningPods:
-        """Pods on the nodes at ``places``, of so many ``nodes``."""
+        """Pods, each on the node at its position among ``places``, of so many ``nodes``."""
         kind = np.fromiter(map(kinds.number_of, pods), dtype=np.int32, count=len(pods))
         node = np.array(places, dtype=np.int32)
         nodes_of_kind = _by_kind(kind, node)
@@ -338,7 +338,7 @@ class RunningPods:
         return other
 
     def places_of(self, kinds: Iterable[KindNumber]) -> Positions:
-        """Places in the list of pods of some kinds."""
+        """Places, in the list, of the pods of these kinds."""
         return np.flatnonzero(np.isin(self.kind, np.fromiter(kinds, dtype=np.int32)))
 
     def pods_on(self, nodes: Positions, kinds: Iterable[KindNumber]) -> Iterator[tuple[int, Pod, KindNumber]]:

@@ -163,7 +163,7 @@ class ConfigurationError(Exception):
 
 
 class UnwrittenError(ConfigurationError):
-    """Refusal of a profile that kube-scheduler accepts, but that reads a state it never writes."""
+    """Refusal of a profile that kube-scheduler accepts, with a plugin that reads a state it never writes there."""
 
 
 def decode_configuration(

@@ -165,7 +165,7 @@ def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:
 
 
 def lists_of(api: Api, resources: Sequence[Kind], on_page: OnPage | None = None) -> list[ObjectList | str]:
-    """List each of ``resources``, or say why it may not be read; empty if nothing is missing without it.
+    """Lists of ``resources``, in their order; in place of one that cannot be read the reason, empty if it is optional.
 
     The first error ends it, and the other lists are abandoned: an executor would wait for its threads at exit.
     """
@@ -191,9 +191,7 @@ def lists_of(api: Api, resources: Sequence[Kind], on_page: OnPage | None = None)
 
 
 def _list_or_why(api: Api, resource: Kind, on_page: OnPage | None) -> ObjectList | str:
-    """The list, of an optional resource in the newest version that is served; or why it may not be read, empty if
-    nothing is missing without it.
-    """
+    """List of a resource, of an optional one in the newest version served; else the reason, empty if it is optional."""
     versions = [resource.api_version]
     if resource is OPTIONAL:
         versions = [name for name in (*resource.other_versions[::-1], *versions) if group_of(name) == resource.group]

@@ -39,7 +39,7 @@ class AppliedWorkload(Struct, frozen=True):
     """Object with the template; None for an unknown kind."""
     replicas: int | None = None
     """None if the manifest sets none: a running workload keeps its number, a new one gets 1."""
-    is_other_template: bool = True
+    changes_template: bool = True
     """True if the template differs from the running one, or the workload is restarted."""
     count: int = 1
     """Number of pods at once, for a kind with an unmodeled controller."""
@@ -143,7 +143,7 @@ def apply_workload(world: World, applied: AppliedWorkload) -> RolloutReport | No
     if name.kind in ("Job", "Pod") or applied.object is None:
         world.happenings.note(f"{name.kind}/{name.name} is there already: nothing is changed")
         return None
-    if applied.is_other_template:
+    if applied.changes_template:
         return _revise(world, name, applied)
     _same_template(world, name, applied)
     return None

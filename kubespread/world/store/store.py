@@ -110,7 +110,7 @@ def _operator_of(api_version: str, kind: str) -> Operator | None:
 @cache
 def _controller_of(api_version: str, kind: str) -> str:
     """Kind of the controller that handles objects of a kind."""
-    if (operator := _operator_of(api_version, kind)) is not None and operator.remakes:
+    if (operator := _operator_of(api_version, kind)) is not None and operator.recreates:
         return operator.acts_as or OPERATOR
     return kind if pod_creator(api_version, kind) is not None else full_kind(api_version, kind)
 

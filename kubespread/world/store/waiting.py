@@ -175,7 +175,7 @@ class LivingCluster:
     def change(self, added_pods: Sequence[tuple[Pod, int]] = (), removed_pods: Sequence[tuple[Pod, int]] = ()) -> None:
         """Record pods that came and went, each with its node."""
         # Who has which device depends on the order in which pods came and went.
-        in_turn = self._joined.claim_users.may_exist or any(
+        in_turn = self._joined.claim_history.may_have_uses or any(
             pod.spec.resource_claims for pod, _ in (*removed_pods, *added_pods)
         )
         if in_turn or self._storage is not None:
@@ -224,7 +224,7 @@ class LivingCluster:
     def has_claims(self, pod: Pod) -> bool:
         """True if the pod may use claims, which are read from the current cluster."""
         spec = pod.spec
-        return bool(spec.has_scheduled_volumes or spec.resource_claims or self._joined.claim_users.provided)
+        return bool(spec.has_scheduled_volumes or spec.resource_claims or self._joined.claim_history.provided)
 
     def can_be_followed(self, pod: Pod, since: int) -> bool:
         """True if the pod prepared at a position can catch up instead of being prepared again."""

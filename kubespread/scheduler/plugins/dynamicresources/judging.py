@@ -356,12 +356,12 @@ _MOST_LEDGERS = 16
 
 def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
     """Ledger of the devices in ``cluster``; only copies of it may be changed."""
-    users = cluster.claim_users
-    events = (None, *users.events)
-    cached = next((place for place in reversed(range(len(events))) if (rules, events[place]) in users.ledgers), None)
-    ledger = DeviceLedger.build(facts_of(cluster), rules) if cached is None else users.ledgers[rules, events[cached]]
+    history = cluster.claim_history
+    events = (None, *history.events)
+    cached = next((place for place in reversed(range(len(events))) if (rules, events[place]) in history.ledgers), None)
+    ledger = DeviceLedger.build(facts_of(cluster), rules) if cached is None else history.ledgers[rules, events[cached]]
     assert isinstance(ledger, DeviceLedger)
-    if uncached := users.events[cached or 0 :]:
+    if uncached := history.events[cached or 0 :]:
         ledger = ledger.copy()
         for event in uncached:
             facts = Facts.build(event.objects, event.nodes, event.results)
@@ -370,7 +370,7 @@ def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
                     allocate_claims(pod, node, facts, ledger, rules)
                 else:
                     free_claims(pod, node, facts, ledger)
-    return users.ledgers.get_or_make((rules, events[-1]), lambda: ledger, most=_MOST_LEDGERS)
+    return history.ledgers.get_or_make((rules, events[-1]), lambda: ledger, most=_MOST_LEDGERS)
 
 
 def allocate_claims(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules) -> None:
@@ -409,10 +409,10 @@ def written_back(
     """``objects`` and ``pods`` of ``cluster`` with current claims, by the rules used last: allocated, freed, and
     created for placed pods.
     """
-    users = cluster.claim_users
-    if not users.events:
+    history = cluster.claim_history
+    if not history.events:
         return objects, tuple(pods)
-    rules = next((rules for rules, _ in reversed(users.ledgers)), None)
+    rules = next((rules for rules, _ in reversed(history.ledgers)), None)
     ledger = ledger_of(cluster, rules if isinstance(rules, Rules) else Rules())
     updated = tuple(_with_statuses(pod, ledger) for pod in pods)
     claims = [_current_claim(claim, ledger, updated) for claim in objects.get(api.ResourceClaim)]

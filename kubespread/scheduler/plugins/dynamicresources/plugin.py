@@ -27,7 +27,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, extended_requests
 from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.nodes import everywhere
-from kubespread.scheduler.cluster.running import ClaimUsers, Moves
+from kubespread.scheduler.cluster.running import ClaimHistory, Moves
 from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, TieOrder
 from kubespread.scheduler.plugin import (
     JUDGES,
@@ -84,7 +84,7 @@ class DynamicResourcesState(ScaledToHighest, CountingState):
         """Raises RefusedError where the claims keep the pod from every node."""
         self._pod, self._rules, self._kinds, self._is_scored = pod, rules, cluster.kinds, is_scored
         self._facts: Facts = facts_of(cluster)
-        self._users: ClaimUsers | None = cluster.claim_users
+        self._users: ClaimHistory | None = cluster.claim_history
         """Source of the ledger's changes; None once the state was moved on its own."""
         self._ledger: DeviceLedger = ledger_of(cluster, rules)
         self.judge: Judge = judge_of(pod, self._facts, self._ledger, rules)
@@ -155,9 +155,9 @@ class DynamicResourcesState(ScaledToHighest, CountingState):
     def follow(self, now: Callable[[], Cluster], moves: Moves) -> None:
         """Read the allocations from the cluster, which records the order in which pods came and went."""
         cluster = now()
-        if self._users is cluster.claim_users:
+        if self._users is cluster.claim_history:
             return
-        before, self._users = self._ledger, cluster.claim_users
+        before, self._users = self._ledger, cluster.claim_history
         self._ledger = ledger_of(cluster, self._rules)
         self._mark_outdated(before)
 
