@@ -250,7 +250,7 @@ _FORMS = {
 
 
 def with_flags(edit: Edit, flags: Mapping[str, bool]) -> Edit:
-    """A drain with ``flags``, by their names in `DrainFlags`, unless it sets them itself; any other edit unchanged."""
+    """A drain with ``flags``, by their names in `DrainFlags`; flags with default values, and other edits, change nothing."""
     if not isinstance(edit, Drain):
         return edit
     default = DrainFlags()

@@ -38,7 +38,7 @@ from kubespread.scheduler.plugins.dynamicresources.devices import Rules
 def allocation_of_domains(
     scoring: Scoring, cluster: Cluster, column: LabelColumn, requested: Mapping[str, Counts]
 ) -> Counts:
-    """Score 0..100 of each value of ``column``, by code.
+    """MostAllocated score 0..100 of each value of ``column``, by code, with the resources of ``scoring``.
 
     ``requested`` are the group's requests in each domain, by resource, as scores count them. A named resource that they
     do not request does not count.
