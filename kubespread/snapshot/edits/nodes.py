@@ -250,7 +250,7 @@ _FORMS = {
 
 
 def with_flags(edit: Edit, flags: Mapping[str, bool]) -> Edit:
-    """A drain with the ``flags`` that differ from the default, by their names in `DrainFlags`; any other edit unchanged."""
+    """A drain with the ``flags`` that are not defaults, by their names in `DrainFlags`; any other edit unchanged."""
     if not isinstance(edit, Drain):
         return edit
     default = DrainFlags()
