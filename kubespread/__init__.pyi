@@ -445,7 +445,7 @@ def plan(
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``namespace``: Namespace of workloads named without one, unless the scenario sets it.
-    - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 2 to 8 where a choice among equals or the order of events is arbitrary, else 1).
     - ``seed``: Randomize what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and the first node kube-scheduler looks at where it scores a sample.
     - ``jobs``: Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.
     - ``timeout``: Time limit in seconds: the answer then covers what is finished, is no or unknown, and ``unfinished`` says what is missing.

@@ -174,8 +174,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     runs: int = 1
     """Number of runs; the first is shown.
 
-    By default there are several where controllers or preemption choose among equal pods or nodes. Each of the others
-    has a seed, which also decides ties between nodes.
+    By default there are several where a choice among equal pods, nodes or volumes, or the order of events, is
+    arbitrary. Each of the others has a seed, which also decides ties between nodes.
     """
     stuck_runs: int = 0
     """Number of runs with the answer no."""
@@ -413,8 +413,8 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
     runs: Annotated[
         int | None,
         Option(
-            "Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers "
-            "pick among equal pods or nodes, else 1).",
+            "Run N times, up to 10000, each with the next seed, and report the range (default: 2 to 8 where a "
+            "choice among equals or the order of events is arbitrary, else 1).",
             metavar="N",
             heading=CHANCE,
             least=1,
