@@ -141,14 +141,14 @@ def _taint(text: str) -> Taint:
     return Taint(key=key, value=value, effect=effects[0] if effects else "")
 
 
-_CORDON_TAINT = Taint(key=CORDON_TAINT_KEY, effect="NoSchedule")
+CORDON_TAINT = Taint(key=CORDON_TAINT_KEY, effect="NoSchedule")
 
 
 def cordon_node(node: Node) -> Node:
     """``node`` after a cordon, with its taint as the last one."""
     taints = node.spec.taints
-    if _CORDON_TAINT not in taints:
-        taints = [*_without_cordon(taints), _CORDON_TAINT]
+    if CORDON_TAINT not in taints:
+        taints = [*_without_cordon(taints), CORDON_TAINT]
     return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
 
 
@@ -158,4 +158,4 @@ def uncordon_node(node: Node) -> Node:
 
 def _without_cordon(taints: list[Taint]) -> list[Taint]:
     """Taints that differ from the cordon taint in key or effect."""
-    return [taint for taint in taints if (taint.key, taint.effect) != (_CORDON_TAINT.key, _CORDON_TAINT.effect)]
+    return [taint for taint in taints if (taint.key, taint.effect) != (CORDON_TAINT.key, CORDON_TAINT.effect)]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import CapacityReport, Snapshot, UsageError
+from kubespread.kube.quantity import parse
 from tests.builders import Data, node, owner, pod, taint
 
 ZONE = "topology.kubernetes.io/zone"
@@ -44,6 +45,16 @@ def stranded(report: CapacityReport, resource: str) -> list[str]:
     ]
 
 
+UNREACHABLE = taint("node.kubernetes.io/unreachable")
+FAILED = [
+    sized("n1", "4", "4Gi", taints=[UNREACHABLE]),
+    sized("n2", "5", "4Gi", taints=[taint("spot", value="true"), UNREACHABLE]),
+    sized("n3", "3", "4Gi", unschedulable=True, taints=[taint("node.kubernetes.io/unschedulable"), UNREACHABLE]),
+    sized("n4", "1", "8Gi", taints=[UNREACHABLE]),
+    taking("n4", "1", "0"),
+    sized("n5", "5", "4Gi", unschedulable=True, taints=[taint("spot", value="true")]),
+    sized("n6", "2", "8Gi"),
+]
 CASES: dict[str, tuple[list[Data], str | None, list[str], list[str]]] = {
     "without a request what some pod could use is not stranded": (
         [sized("a", "4", "8Gi"), taking("a", "1", "1Gi")],
@@ -92,6 +103,23 @@ CASES: dict[str, tuple[list[Data], str | None, list[str], list[str]]] = {
         f"cpu=1,{GPU}=1",
         ["1 of 8", f"7 resource {GPU} (2)"],
         ["0 of 16Gi", f"16Gi resource {GPU} (2)"],
+    ),
+    "a failed node is failed first, whatever else it is, a cordoned one cordoned": (
+        FAILED,
+        None,
+        ["2 of 19", "12 tainted node.kubernetes.io/unreachable:NoSchedule (3)", "5 cordoned (1)"],
+        ["8Gi of 32Gi", "20Gi tainted node.kubernetes.io/unreachable:NoSchedule (4)", "4Gi cordoned (1)"],
+    ),
+    "a failed node is failed first for pods of one size, too": (
+        FAILED,
+        "cpu=8",
+        ["0 of 19", "12 tainted node.kubernetes.io/unreachable:NoSchedule (3)", "5 cordoned (1)", "2 remainder (1)"],
+        [
+            "0 of 32Gi",
+            "20Gi tainted node.kubernetes.io/unreachable:NoSchedule (4)",
+            "8Gi resource cpu (1)",
+            "4Gi cordoned (1)",
+        ],
     ),
     "pods that have ended ask for nothing any more": (
         [sized("a", "4", "8Gi"), {**taking("a", "1", "1Gi"), "status": {"phase": "Succeeded"}}],
@@ -343,6 +371,36 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, list[str]]]] = {
             ],
         ),
     ),
+    "failed and cordoned nodes have nothing left": (
+        [*FAILED, sized("n7", "3", "4Gi", taints=[taint("spot", value="true")])],
+        {"request": "cpu=4"},
+        (
+            0,
+            [
+                "0 pods of cpu 4 fit",
+                "cpu is fragmented: 5 left in all, 3 at most on one node",
+                "cpu stranded: 12 on 3 nodes tainted node.kubernetes.io/unreachable:NoSchedule, 5 on 1 cordoned node, "
+                "5 on 2 nodes in pieces too small for one more pod",
+                "memory stranded: 20Gi on 4 nodes tainted node.kubernetes.io/unreachable:NoSchedule, 12Gi on 2 nodes "
+                "with too little cpu left, 4Gi on 1 cordoned node",
+            ],
+        ),
+    ),
+    "only what nodes that take pods have left is too little": (
+        FAILED,
+        {"request": "cpu=4"},
+        (
+            0,
+            [
+                "0 pods of cpu 4 fit",
+                "cpu is short: 2 left in all",
+                "cpu stranded: 12 on 3 nodes tainted node.kubernetes.io/unreachable:NoSchedule, 5 on 1 cordoned node, "
+                "2 on 1 node in pieces too small for one more pod",
+                "memory stranded: 20Gi on 4 nodes tainted node.kubernetes.io/unreachable:NoSchedule, 8Gi on 1 node with "
+                "too little cpu left, 4Gi on 1 cordoned node",
+            ],
+        ),
+    ),
 }
 
 
@@ -374,7 +432,14 @@ _NODE = st.fixed_dictionaries(
         "pods": st.sampled_from(("0", "2", "5")),
         "gpu": st.sampled_from((None, "1", "3")),
         "unschedulable": st.booleans(),
-        "taints": st.sampled_from(([], [taint("team", value="a")], [taint("team", value="b"), taint("gpu")])),
+        "taints": st.sampled_from(
+            (
+                [],
+                [taint("team", value="a")],
+                [taint("team", value="b"), taint("gpu")],
+                [taint("team", value="a"), UNREACHABLE],
+            )
+        ),
     }
 )
 
@@ -420,3 +485,12 @@ def test_as_many_fit_as_simulate_places(
         each.node: placed[each.node] for each in report.node_rows
     }
     assert report.fits == placed.total()
+    closed = {
+        f"n{number}" for number, each in enumerate(nodes) if each["unschedulable"] or UNREACHABLE in each["taints"]
+    }
+    lost = Counter[str]()
+    for row in report.node_rows:
+        lost.update({each.resource: parse(each.free).nano for each in row.resources if row.node in closed})
+    assert (
+        Counter({row.resource: parse(row.free).nano - row.free_on_open_nodes.nano for row in report.resources}) == lost
+    )

@@ -9,13 +9,18 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Literal
 
-from kubespread.kube.quantity import parse, shorten
+from kubespread.kube.quantity import Quantity, parse, shorten
 from kubespread.questions.question import Option, Question
 from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.parts import ClusterReport, Judgment, Report
 from kubespread.wording import EMPTY, count_of, counted_in, verb_of
 
 StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
+
+
+def is_state(cause: StrandedBy, *, tolerable: bool) -> bool:
+    """True if the cause is a node's state, cordoned, failed or not ready, which no size of pods changes."""
+    return cause == "cordoned" or (cause == "tainted" and not tolerable)
 
 
 def _percent(share: float | None) -> str | None:
@@ -88,6 +93,12 @@ class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):
     """The largest amount first."""
 
     @property
+    def free_on_open_nodes(self) -> Quantity:
+        """Free amount on nodes that are not cordoned, failed or not ready."""
+        parts = (part for part in self.stranded if not is_state(part.cause, tolerable=part.tolerable))
+        return sum((parse(part.amount) for part in parts), parse(self.usable))
+
+    @property
     def why_stranded(self) -> Annotated[str, Col(header="STRANDED", readers=Readers.RECORDS)]:
         """Nodes where it is stranded, and why."""
         return ", ".join(map(str, self.stranded))
@@ -136,7 +147,7 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     fits: Annotated[int | None, Col(metric="fitting_pods")]
     """Number of requested pods that fit together; null without a request."""
     most_on_one_node: dict[str, str] | None = None
-    """Most of each requested resource that is free on one node, including closed nodes; null without a request."""
+    """Most free of each requested resource on a node not cordoned or failed; null without a request or such a node."""
     conclusion: str | None = None
     """Sentence on the one cause that keeps the pods off all nodes, if none fits; null if there are several causes."""
     resources: tuple[ResourceCapacity, ...]
@@ -176,20 +187,18 @@ def _sentences(report: CapacityReport) -> Iterator[str]:
 
 
 def _short_of(report: CapacityReport) -> Iterator[str]:
-    """Name the resources that no node has enough of, open or not: the total is too small, machines are too small, or
-    the rest is fragmented.
-    """
-    free = {resource.resource: resource.free for resource in report.resources}
-    for name, amount in (report.request or {}).items():
-        most, available = (report.most_on_one_node or {})[name], shorten(free[name])
+    """Name the resources that no open node has enough of: too few in all, too small machines, or fragmented ones."""
+    resources = {resource.resource: resource for resource in report.resources}
+    for name, most in (report.most_on_one_node or {}).items():
+        requested, left = parse((report.request or {})[name]), resources[name].free_on_open_nodes
         rows = (row for node in report.node_rows for row in node.resources if row.resource == name)
         largest = max((row.allocatable for row in rows), key=lambda text: parse(text).nano, default="0")
-        if parse(largest).nano < parse(amount).nano:
+        if parse(largest).nano < requested.nano:
             yield f"no node has that much {name}: {shorten(largest)} at most"
-        elif parse(free[name]).nano < parse(amount).nano:
-            yield f"{name} is short: {available} left in all"
-        elif parse(most).nano < parse(amount).nano:
-            yield f"{name} is fragmented: {available} left in all, {shorten(most)} at most on one node"
+        elif left.nano < requested.nano:
+            yield f"{name} is short: {shorten(str(left))} left in all"
+        elif parse(most).nano < requested.nano:
+            yield f"{name} is fragmented: {shorten(str(left))} left in all, {shorten(most)} at most on one node"
 
 
 def _place_text(report: CapacityReport) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,9 +19,16 @@ from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.name_rules import allows_overcommit
 from kubespread.kube.pod_requests import amounts
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, TaintError, parse_toleration, untolerated
+from kubespread.kube.taint import (
+    CORDON_TAINT,
+    DO_NOT_SCHEDULE_EFFECTS,
+    TaintError,
+    parse_toleration,
+    taint_text,
+    untolerated,
+)
 from kubespread.kube.validation.resources import resource_faults
-from kubespread.kube.well_known import NOT_READY_TAINT_KEY, READY, ZONE
+from kubespread.kube.well_known import CORDON_TAINT_KEY, NOT_READY_TAINT_KEY, READY, ZONE
 from kubespread.questions.capacity import (
     Capacity,
     CapacityReport,
@@ -31,6 +38,7 @@ from kubespread.questions.capacity import (
     ResourceCapacity,
     Stranded,
     StrandedBy,
+    is_state,
 )
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
@@ -38,7 +46,7 @@ from kubespread.questions.queue import MAX_REPLICAS, Entry, run
 from kubespread.questions.resolving import resolve
 from kubespread.questions.room import PODS, allocatable, free, resource_names, usage
 from kubespread.questions.scene import Scene
-from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
+from kubespread.scheduler.causes import Causes, PodCountDetail, ResourceDetail, TaintDetail
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import ABSENT, Counts, Mask, canonical, scheduler_amounts
 from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluate_prepared
@@ -61,12 +69,14 @@ class NodeObstacle(Struct, frozen=True):
     """Reason a node takes no pod."""
 
     cause: StrandedBy
-    """``resource`` if the node lacks any resource, ``pods`` included."""
+    """The node's state first, then ``resource`` if it lacks any resource, ``pods`` included."""
     detail: str = ""
     resources: tuple[str, ...] = ()
     """Short resources."""
     closed: str = ""
     """Another reason why a node that is short of resources takes no pod."""
+    tolerable: bool = False
+    """True if pods that tolerate the node's taints could use it."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -76,36 +86,46 @@ class NodeObstacle(Struct, frozen=True):
         return (f"taint {self.detail}" if self.cause == "tainted" else self.detail or self.cause,)
 
 
-_NOT_READY = NodeObstacle("tainted", f"{NOT_READY_TAINT_KEY}:NoSchedule")
+def obstacles(evaluation: Evaluation, copies: Counts) -> Mapping[int, NodeObstacle]:
+    """Obstacle of each node where no further pod fits: its state, else a shortage, else the first filter's rejection.
 
-
-def obstacles(evaluation: Evaluation) -> Mapping[int, NodeObstacle]:
-    """Obstacle of each node where the pod does not fit: a shortage if there is one, else the first filter's rejection.
-
-    Opening a node that is short of resources would not help.
+    Removing the taint of a node that is short of resources would not help. A node that is not ready is tainted in a
+    moment, if it is not yet: it is used only where ``copies`` fit.
     """
     if evaluation.rejection is not None or evaluation.error is not None:
         # This is about the pod, not about a node.
         return dict.fromkeys(range(len(evaluation.cluster)), NodeObstacle("rejected", evaluation.message or ""))
     details = evaluation.causes()
     by_node: dict[int, NodeObstacle] = {}
-    for node in np.flatnonzero(~evaluation.feasible).tolist():
-        status = evaluation.verdict(node)
-        obstacle = _obstacle(status, details.get(status.plugin, {}).get(node, ()))
-        if not obstacle.resources and (short := _short(details.get(NodeResourcesFit.name, {}).get(node, ()))):
-            obstacle = NodeObstacle("resource", resources=short, closed=obstacle.texts[0])
+    for node, obj in enumerate(evaluation.cluster.nodes.objects):
+        if evaluation.feasible[node] and (copies[node] or not _is_not_ready(obj)):
+            continue
+        state = None if copies[node] else _state(obj, evaluation.pod)
+        obstacle = state or _obstacle(evaluation.verdict(node), details, node)
+        short = _short(details.get(NodeResourcesFit.name, {}).get(node, ()))
+        if short and not obstacle.resources:
+            obstacle = replace(state or NodeObstacle("resource"), resources=short, closed=obstacle.texts[0])
         by_node[node] = obstacle
     return by_node
 
 
-def _obstacle(status: Status, details: Causes) -> NodeObstacle:
-    match details:
-        case [CordonDetail(), *_]:
-            return NodeObstacle("cordoned")
+def _state(node: Node, pod: Pod) -> NodeObstacle | None:
+    """State in which the node takes no such pod; a failure comes before a cordon."""
+    taints = [*node.spec.taints, CORDON_TAINT] if node.spec.unschedulable else node.spec.taints
+    untolerated_taints = untolerated(taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
+    states = [taint for taint in untolerated_taints if is_state_taint(taint)]
+    failures = [taint_text(taint) for taint in states if taint.key != CORDON_TAINT_KEY]
+    if failures or _is_not_ready(node):
+        return NodeObstacle("tainted", failures[0] if failures else f"{NOT_READY_TAINT_KEY}:NoSchedule")
+    return NodeObstacle("cordoned") if states else None
+
+
+def _obstacle(status: Status, details: Mapping[str, Mapping[int, Causes]], node: int) -> NodeObstacle:
+    match details.get(status.plugin, {}).get(node, ()):
         case [TaintDetail() as taint, *_]:
-            return NodeObstacle("tainted", taint.taint)
-        case [PodCountDetail() | ResourceDetail(), *_]:
-            return NodeObstacle("resource", resources=_short(details))
+            return NodeObstacle("tainted", taint.taint, tolerable=True)
+        case [PodCountDetail() | ResourceDetail(), *_] as shortages:
+            return NodeObstacle("resource", resources=_short(shortages))
         case _:
             return NodeObstacle("rejected", ", ".join(status.reasons))
 
@@ -119,30 +139,26 @@ def _short(details: Causes) -> tuple[str, ...]:
 
 
 def exhausted_nodes(cluster: Cluster, nodes: Mapping[int, NodeObstacle]) -> Mapping[int, NodeObstacle]:
-    """Add a shortage to ``nodes`` where no cpu or memory is left; it replaces no other obstacle than a taint."""
+    """Add a shortage to ``nodes`` where no cpu or memory is left; it replaces no obstacle but tolerable taints."""
     by_node = dict(nodes)
     for name in _SHARED:
         for node in np.flatnonzero(free(cluster, name) == 0).tolist():
             obstacle = by_node.get(node)
-            if obstacle is None or obstacle.cause == "tainted":
+            if obstacle is None or obstacle.tolerable:
                 by_node[node] = NodeObstacle("resource", resources=(name,))
             elif obstacle.cause == "resource" and obstacle.resources == _SHARED[:1]:
                 by_node[node] = NodeObstacle("resource", resources=_SHARED)
     return by_node
 
 
-def stranded_amounts(
-    cluster: Cluster, resource: str, nodes: Mapping[int, NodeObstacle], tolerable: Container[int]
-) -> tuple[Stranded, ...]:
-    """Free amounts of a resource on ``nodes``, by obstacle, the largest first; ``tolerable`` are the nodes with taints
-    that pods can tolerate.
-    """
+def stranded_amounts(cluster: Cluster, resource: str, nodes: Mapping[int, NodeObstacle]) -> tuple[Stranded, ...]:
+    """Free amounts of a resource on ``nodes``, by obstacle, the largest first."""
     available = free(cluster, resource)
     amounts: dict[tuple[StrandedBy, str, bool], list[int]] = {}
     for node, obstacle in nodes.items():
         if amount := available.item(node):
             cause, detail = _cause(resource, obstacle)
-            amounts.setdefault((cause, detail, cause == "tainted" and node in tolerable), []).append(amount)
+            amounts.setdefault((cause, detail, obstacle.tolerable), []).append(amount)
     return tuple(
         Stranded(cause=cause, detail=detail, nodes=len(parts), amount=canonical(resource, sum(parts)), tolerable=can)
         for (cause, detail, can), parts in sorted(amounts.items(), key=lambda item: (-sum(item[1]), item[0]))
@@ -187,14 +203,6 @@ def _each_by_itself(cluster: Cluster, plugins: Framework, pod: Pod) -> Counts | 
     return None if placing.answers.may_fail or placing.answers.out_of_range else copies
 
 
-def _tolerable(cluster: Cluster, pod: Pod, *, compares: bool) -> Iterator[int]:
-    """Yield nodes closed only by taints that pods may tolerate. ``compares``: as of `kube.taint.tolerates`."""
-    for node, obj in enumerate(cluster.nodes.objects):
-        taints = untolerated(obj.spec.taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
-        if taints and not any(map(is_state_taint, taints)) and not _is_not_ready(obj):
-            yield node
-
-
 def _is_not_ready(node: Node) -> bool:
     return any(condition.type == READY and condition.status != "True" for condition in node.status.conditions)
 
@@ -230,24 +238,23 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     names += [name for name in request or () if name not in names]
     full, copies, notes, conclusion = cluster, np.zeros(len(cluster), dtype=np.int64), candidate.notes, None
     if request is None:
-        # The node controller taints such nodes in a moment, if it has not yet.
-        silent = {node: _NOT_READY for node, obj in enumerate(cluster.nodes.objects) if _is_not_ready(obj)}
-        held_off = exhausted_nodes(cluster, silent | dict(obstacles(evaluate(plugins, cluster, pod))))
+        held_off = exhausted_nodes(cluster, obstacles(evaluate(plugins, cluster, pod), copies))
     else:
         try:
             full, copies = fill(cluster, plugins, pod)
             evaluation = evaluate(plugins, full, pod)
-            held_off = obstacles(evaluation)
+            held_off = obstacles(evaluation, copies)
             conclusion = None if copies.any() else bars(evaluation)
         except SchedulingError as error:
             held_off = dict.fromkeys(range(len(cluster)), NodeObstacle("rejected", str(error)))
             notes = (*notes, str(error))
     totals, fits = _Totals(cluster, names), None if request is None else copies
-    tolerable = frozenset(_tolerable(cluster, pod, compares=profile.version.has(COMPARISON_GATE)))
     requested, most = None, None
     if request is not None:
         requested = {name: canonical(name, amount) for name, amount in request.items()}
-        most = {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in request}
+        closed = [node for node, by in held_off.items() if is_state(by.cause, tolerable=by.tolerable)]
+        if len(closed) < len(cluster):
+            most = {name: canonical(name, int(np.delete(free(cluster, name), closed).max())) for name in request}
     return CapacityReport(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
@@ -259,7 +266,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         fits=None if fits is None else int(fits.sum()),
         conclusion=conclusion,
         most_on_one_node=most,
-        resources=tuple(_resources(totals, full, held_off, tolerable)),
+        resources=tuple(_resources(totals, full, held_off)),
         domains=tuple(_domains(totals, key, fits)),
         node_rows=tuple(_nodes(totals, key, fits, held_off)),
         not_modelled=(*Capacity.never_modelled, *not_modelled_of(profile)),
@@ -378,9 +385,7 @@ def _amounts(name: str, total: int, requested: int, unused: int) -> ResourceAmou
     )
 
 
-def _resources(
-    totals: _Totals, full: Cluster, held_off: Mapping[int, NodeObstacle], tolerable: Container[int]
-) -> Iterator[ResourceCapacity]:
+def _resources(totals: _Totals, full: Cluster, held_off: Mapping[int, NodeObstacle]) -> Iterator[ResourceCapacity]:
     """``held_off`` are nodes with free amounts that no pod can use once the cluster is ``full``."""
     everywhere = np.ones(len(full), dtype=np.bool_)
     off = np.zeros(len(full), dtype=np.bool_)
@@ -388,7 +393,7 @@ def _resources(
     for total in totals.build(everywhere):
         name = total.resource
         usable = int(free(totals.cluster, name).sum()) - int(free(full, name)[off].sum())
-        parts = stranded_amounts(full, name, held_off, tolerable)
+        parts = stranded_amounts(full, name, held_off)
         yield ResourceCapacity(**asdict(total), usable=canonical(name, usable), stranded=parts)
 
 

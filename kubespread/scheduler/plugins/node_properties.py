@@ -30,9 +30,15 @@ from msgspec import Struct
 from kubespread.kube.admission.plugins import added_tolerations
 from kubespread.kube.api.core import Container, Node, Pod, Taint
 from kubespread.kube.name_rules import normalized_image
-from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, tolerates, untolerated
+from kubespread.kube.taint import (
+    COMPARISON_GATE,
+    CORDON_TAINT,
+    DO_NOT_SCHEDULE_EFFECTS,
+    PREFER_NO_SCHEDULE,
+    tolerates,
+    untolerated,
+)
 from kubespread.kube.versions import older_reasons
-from kubespread.kube.well_known import CORDON_TAINT_KEY
 from kubespread.scheduler.causes import (
     Causes,
     CordonDetail,
@@ -343,8 +349,6 @@ TAINT_TOLERATION = Specification(
 
 
 UNSCHEDULABLE = Status(Code.UNRESOLVABLE, ("node(s) were unschedulable",))
-# The plugin checks for a toleration of this taint even if the node does not have it.
-CORDON_TAINT = Taint(key=CORDON_TAINT_KEY, effect="NoSchedule")
 
 
 class NodeUnschedulable(Plugin, frozen=True):
@@ -354,6 +358,7 @@ class NodeUnschedulable(Plugin, frozen=True):
         return msgspec.msgpack.encode(pod.spec.tolerations)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeUnschedulableState:
+        # A toleration of the cordon's taint counts even if the node does not have it.
         return NodeUnschedulableState(
             cluster.nodes, tolerated=any(tolerates(toleration, CORDON_TAINT) for toleration in pod.spec.tolerations)
         )
