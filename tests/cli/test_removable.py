@@ -40,4 +40,7 @@ def test_json_is_what_the_schema_says() -> None:
 def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
     result = run("removable", "-S", FLEET)
     assert result.out.startswith("NODE ")
-    assert result.err.splitlines()[-1] == "3 of 8 nodes can go alone, 3 together: cordon and drain b3, gpu-1, a1"
+    assert (
+        result.err.splitlines()[-1]
+        == "3 of 8 nodes can go alone, 3 together: cordon and drain b3, gpu-1, a1 (cordon a whole group first)"
+    )

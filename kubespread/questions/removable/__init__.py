@@ -195,11 +195,16 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"{count_of(more, 'more node')} could go alone with other budgets changed"
 
 
+_CORDONED = " (cordon a whole group first)"
+
+
 def _steps(together: Together) -> str:
-    """``cordon and drain a, b, c and 2 more, then d``."""
+    """``cordon and drain a, b, c and 2 more, then d (cordon a whole group first)``."""
     first, *rest = (some_of(group, _MAX_OF_GROUP) for group in together.by_group)
     later = [*rest[:_MAX_NAMED], *([count_of(len(rest) - _MAX_NAMED, "more group")] if rest[_MAX_NAMED:] else [])]
-    return ", then ".join([f"cordon and drain {first}", *later])
+    # Pods of a group's first node would land on those that go next.
+    is_one_by_one = all(len(group) == 1 for group in together.by_group)
+    return ", then ".join([f"cordon and drain {first}", *later]) + ("" if is_one_by_one else _CORDONED)
 
 
 def _together_lines(together: Together, alone: str) -> Iterator[str]:
