@@ -254,8 +254,9 @@ CAUSES: Mapping[Cause, CauseWords] = {
 }
 
 
-Area = Literal["running", "losses", "scaling", "budgets", "drains", "spread"]
+Area = Literal["running", "spread", "drains", "budgets", "losses", "scaling"]
 AREAS: tuple[Area, ...] = get_args(Area)
+"""Present faults before possible ones."""
 LINES: Mapping[str, Words] = {
     "unconstrained": Words(says="{workloads:workload, have} several pods and no constraint over zones: {names}"),
     "neverLets": Words(says="PodDisruptionBudget {budget} never lets a pod go, on {nodes:node}: {why}"),

@@ -348,8 +348,34 @@ def test_areas_count_their_lines_and_name_whom_they_concern_the_worst_first() ->
         assert area.levels == {level: sum(line.level == level for line in lines) for level in LEVELS}
         assert area.workloads == tuple(dict.fromkeys(name for line in lines for name in line.workloads))
         assert area.nodes == tuple(dict.fromkeys(name for line in lines for name in line.nodes))
-        assert f"{area.area} ({area.counts}): {area.subjects}" in report.answer
+        assert area.sentence in report.answer
     assert {area.area for area in report.by_area} == {line.area for line in report.lines}
+
+
+def test_what_is_wrong_now_is_before_what_would_be_and_is_what_to_look_at_next() -> None:
+    spread = {"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}
+    report = reported(*hosts("a", "b", "b"), *deployment("web", ("n0", "n0", "n0", "n1"), spec=spread))
+    assert [(line.level, line.area, line.key) for line in report.lines] == [
+        ("warning", "spread", "spread/violated/default/Deployment/web/zone/0"),
+        ("warning", "losses", "losses/hostname"),
+        ("warning", "losses", "losses/zone"),
+    ]
+    dump = FIXTURES / "clusters" / "after-zone-outage.yaml"
+    screen = run("report", "-A", "-S", dump, terminal=80, rows=24).out.splitlines()
+    assert f"next: kubespread audit deploy/web -n default -S {dump}" in screen[-1]
+
+
+@pytest.mark.parametrize("dump", ["aks300", "aws12", "gke60"])
+def test_a_short_screen_shows_four_findings_in_whole_sentences_and_a_tall_one_areas_and_commands(dump: str) -> None:
+    report = kubespread.report(kubespread.load(FIXTURES / "cases" / "everyday" / f"{dump}.json.gz"))
+    short = terminal.table(report, Look(width=80, rows=17, next_command=report.lines[0].command))
+    texts = [re.split(r" \([^()]*/[^()]*\)|: \d+/", line.text)[0] for line in report.lines]
+    shown = " ".join(short.split())
+    assert all(text in shown for text in texts[:4])
+    assert shown.count("kubespread ") == 1
+    whole = " ".join(terminal.table(report, Look(width=80, rows=100 * len(report.lines))).split())
+    assert all(line.text in whole and line.command in whole for line in report.lines)
+    assert all(area.sentence in whole and area.sentence not in shown for area in report.by_area)
 
 
 _FOR_ALL = "those with the most to lose; for all of them: kubespread survive --key hostname --key zone -A"

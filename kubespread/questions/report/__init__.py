@@ -57,8 +57,8 @@ class ReportLine(Finding, frozen=True, kw_only=True, rename={"text": "what"}):
     area: Annotated[Area, Col()]
     """Area of the line.
 
-    ``running``: running pods. ``losses``: effects of one more failure. ``scaling``: autoscalers, and workloads whose
-    next pod fits nowhere. ``budgets``, ``drains``: evictions. ``spread``: constraints and domains.
+    ``running``: running pods. ``spread``: constraints and domains. ``drains``, ``budgets``: evictions. ``losses``:
+    effects of one more failure. ``scaling``: autoscalers, and workloads whose next pod fits nowhere.
     """
     question: str
     """Question that the line is from; ``report`` for lines of its own."""
@@ -83,7 +83,7 @@ class ReportLine(Finding, frozen=True, kw_only=True, rename={"text": "what"}):
 
     @property
     def badness(self) -> tuple[int, int, int, str]:
-        """Order of the lines: the worst first."""
+        """Order of the lines: the worst first, and of one level present faults before possible ones."""
         return -LEVELS.index(self.level), AREAS.index(self.area), -self.extent, self.key
 
 
@@ -113,6 +113,10 @@ class AreaLines(parts.Report, frozen=True, kw_only=True):
     def subjects(self) -> str:
         """``shop/Deployment/web, shop/Deployment/api``."""
         return some_of([name.short_name for name in self.workloads] or self.nodes, _MAX_NAMED)
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.area} ({self.counts}): {self.subjects}"
 
 
 class Scorecard(OfWorkloads, frozen=True, kw_only=True):
@@ -158,7 +162,7 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         whom = f"{count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
         headline = f"{', '.join(counts)}{areas} of" if self.lines else f"nothing is wrong{areas} with"
         yield f"{headline} {whom}"
-        yield from (f"{area.area} ({area.counts}): {area.subjects}" for area in self.by_area)
+        yield from (area.sentence for area in self.by_area)
 
 
 def _levels(lines: Sequence[ReportLine]) -> dict[Badness, int]:
