@@ -218,7 +218,8 @@ CAUSES: Mapping[Cause, CauseWords] = {
     "notCreated": CauseWords(
         means="it is to have more pods than there are",
         badness="critical",
-        says="{pods:its pod is not|not all of its # pods are} created[: {detail}]",
+        says="{pods:its pod is not|not all of its # pods are} created[: {detail}][; nothing in the snapshot says why: "
+        "{pods:it|one more} would fit on {fitting}]",
     ),
     "notReady": CauseWords(
         means="pods on nodes are not", badness="critical", says="{ready} of {pods:pod} ready; not ready[: {detail}]"

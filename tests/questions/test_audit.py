@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread import AuditReport, Snapshot
+from kubespread import AuditReport, Scheduler, Snapshot
+from kubespread.questions.audit import Audit
+from kubespread.questions.commands import Commands
 from tests.builders import Data, ago, hard, hosts, pod, soft
 from tests.cli.support import FIXTURES
 from tests.storage import claim, on_host, storage_class, volume
@@ -369,6 +371,34 @@ CAUSES |= {
 def test_the_cause_is_named(case: str) -> None:
     objects, expected = CAUSES[case]
     assert lines(audited(objects)) == expected
+
+
+@pytest.mark.parametrize(
+    ("replicas", "on", "cpu", "text"),
+    {
+        "the only one": (1, (), "1", "its pod is not created; {no_reason}: it would fit on 3 of 3 nodes"),
+        "one too large": (1, (), "40", "its pod is not created; {no_reason}: it would fit on none of 3 nodes"),
+        "one of several": (
+            3,
+            ("n0", "n1"),
+            "1",
+            "not all of its 3 pods are created; {no_reason}: one more would fit on 1 of 3 nodes",
+        ),
+    }.values(),
+)
+def test_pods_that_are_not_created_for_no_known_reason_are_to_be_explained(
+    replicas: int, on: tuple[str, ...], cpu: str, text: str
+) -> None:
+    cluster = Snapshot.from_objects([*THREE, *deployment("web", on, replicas=replicas, cpu=cpu, spec=spread())])
+    report = kubespread.audit(cluster)
+    finding = next(finding for finding in report.workloads[0].findings if finding.code == "notCreated")
+    explained = kubespread.explain(cluster, "deploy/web")
+    assert finding.text == text.format(no_reason="nothing in the snapshot says why")
+    assert f" {len(explained.feasible) or 'none'} of {len(explained.nodes)} nodes" in finding.text
+    command = "kubespread explain deploy/web -n default"
+    assert Audit().next(report, Commands(cluster, Scheduler())) == command
+    lines = [line for line in kubespread.report(cluster).lines if line.code == "notCreated"]
+    assert [(line.text, line.command) for line in lines] == [(f"Deployment/web: {finding.text}", command)]
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,11 @@ class AuditFinding(Finding, frozen=True, kw_only=True, rename={"code": "cause", 
     """Trials made to find the cause, in order: the last one shows it, unless it is ``unknown``."""
 
     @property
+    def is_unexplained(self) -> bool:
+        """True for pods that are not created, for no reason in the snapshot."""
+        return bool(self.numbers.get("fitting"))
+
+    @property
     def remedy(self) -> str | None:
         """``placed afresh: 1/1/1``: the last trial, if it ended the finding."""
         last = self.trials[-1] if self.trials else None
@@ -518,4 +523,6 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         # Placed afresh it is even, so moving pods helps.
         if any(finding.code == "drift" for finding in worst.findings):
             return commands.of_workload("rebalance", worst.workload)
+        if any(finding.is_unexplained for finding in worst.findings):
+            return commands.of_workload("explain", worst.workload)
         return "" if self.workloads else commands.of_workload("audit", worst.workload)

@@ -42,7 +42,7 @@ from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.topology_keys import check_topology_keys, domain_notes, full_topology_key
-from kubespread.wording import some_of
+from kubespread.wording import count_of, some_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.store.waiting import Applicant
@@ -134,6 +134,8 @@ class NextPod(Struct, frozen=True):
     is_refused: bool = False
     choose: Callable[[], int | None] = lambda: None
     """Function for its node; None without one."""
+    fitting: str = ""
+    """``3 of 3 nodes``; empty if unknown."""
 
 
 UNKNOWN = NextPod(None)
@@ -152,8 +154,10 @@ def next_pod_with_claims(world: World, group: WorkloadGroup, plugins: Framework)
 
 def placing_result(placing: Placing) -> NextPod:
     """Result for the pod being placed."""
-    if not placing.feasible().any():
-        return NextPod(False, placing.evaluation().message or "")
+    feasible = placing.feasible()
+    fitting = f"{int(feasible.sum()) or 'none'} of {count_of(len(feasible), 'node')}"
+    if not feasible.any():
+        return NextPod(False, placing.evaluation().message or "", fitting=fitting)
 
     def choose() -> int | None:
         try:
@@ -162,7 +166,7 @@ def placing_result(placing: Placing) -> NextPod:
             return None
         return None if choice is None else choice.node
 
-    return NextPod(True, choose=choose)
+    return NextPod(True, choose=choose, fitting=fitting)
 
 
 def _next_pod(now: World, group: WorkloadGroup) -> NextPod:
@@ -192,7 +196,7 @@ class _WorkloadAudit:
         standing, group = self._standing, self._group
         scheduler_of, template = self._world.settings.scheduler_of, standing.template
         scheduled = scheduler_of(template) if template is not None else None
-        constraints, following, findings = list[causes.CountedSpread](), UNKNOWN, list(missing(standing, self._outlook))
+        constraints, following, findings = list[causes.CountedSpread](), UNKNOWN, list[rows.AuditFinding]()
         if template is not None and scheduled is not None:
             plugins = scheduled[1]
             constraints, following = self._judge(template, plugins)
@@ -206,6 +210,7 @@ class _WorkloadAudit:
                 if finding.constraint is not None or finding.topology_key not in spreads_nothing
             )
             findings += self._uncounted_nodes(constraints, afresh)
+        findings = [*missing(standing, self._outlook, following.fitting), *findings]
         if following.fits is False and not standing.awaited:
             findings.append(self._without_next(following))
         if template is not None:

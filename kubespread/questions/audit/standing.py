@@ -371,8 +371,8 @@ def make_finding(
     return AuditFinding.make(cause, level, numbers=numbers, topology_key=key, detail=detail, select=select)
 
 
-def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
-    """Yield findings for desired pods that are not ready on nodes."""
+def missing(standing: Standing, outlook: Outlook, fitting: str) -> Iterator[AuditFinding]:
+    """Yield findings for desired pods that are not ready on nodes; ``fitting`` counts nodes for one more."""
     rollout, group, pods = standing.rollout, standing.group, standing.replicas
     if rollout is not None and rollout.state == "stuck":
         reasons = reasons_in(rollout.message or "").removesuffix(".")
@@ -382,7 +382,8 @@ def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
         message = outlook.first_message(standing.awaited)
         yield make_finding("pending", message, pods=pods, placed=placed, pending=pending, placeable=placeable)
     if pods > len(group.pods):
-        yield make_finding("notCreated", next((unmade.message for unmade in outlook.unmade(group)), ""), pods=pods)
+        message = next((unmade.message for unmade in outlook.unmade(group)), "")
+        yield make_finding("notCreated", message, pods=pods, fitting="" if message else fitting)
     if standing.unready and standing.ready < pods:
         names = some_of([pod.metadata.name for pod in standing.unready], _MAX_NAMED)
         yield make_finding("notReady", names, pods=pods, ready=standing.ready)

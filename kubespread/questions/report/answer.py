@@ -295,7 +295,9 @@ class _Asking(Inquiry):
                         level=level,
                         text=f"{row.called}: {finding.text}",
                         extent=extent,
-                        command=self.commands.of_workload("audit", row.workload),
+                        command=self.commands.of_workload(
+                            "explain" if finding.is_unexplained else "audit", row.workload
+                        ),
                         workloads=(row.workload,),
                         remedy=finding.remedy,
                     )
