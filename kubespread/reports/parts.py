@@ -687,5 +687,5 @@ class PreemptionReport(Report, frozen=True):
         """Describe the effect of preemption."""
         if self.node is None:
             return f"preemption finds no node: {self.tail}" if self.tail else "preemption finds no node"
-        violated = f", against {count_of(self.violations, 'disruption budget')}" if self.violations else ""
+        violated = f", {self.violations:,} of them against a disruption budget" if self.violations else ""
         return f"preemption could free {self.node} by evicting {', '.join(self.victims)}{violated}"

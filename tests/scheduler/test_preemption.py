@@ -138,3 +138,18 @@ def test_explain_says_which_preemption_makes_room(
     assert lines[0] == "No: 0 of 1 node fit"
     assert [line for line in lines if line.startswith("preemption")] == ([] if sentence is None else [sentence])
     assert [line.split()[2] for line in lines if line.startswith("next: ")] == [command]
+
+
+def test_the_sentence_counts_the_pods_that_are_evicted_against_a_budget() -> None:
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "a", "namespace": "default"},
+        "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": "a"}}},
+    }
+    pods = [running(name, "n1", "2", labels={"app": "a"}) for name in ("a", "b")]
+    report = kubespread.explain(kubespread.Snapshot.from_objects([small("n1"), *pods, budget]), wanting("4"))
+    assert report.preemption is not None
+    assert report.preemption.sentence == (
+        "preemption could free n1 by evicting default/b, default/a, 2 of them against a disruption budget"
+    )
