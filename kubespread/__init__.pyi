@@ -547,7 +547,7 @@ def verify(
 
     Raises UsageError, SnapshotError and ManifestError.
 
-    - ``promises``: File of kind Promises, YAML or JSON; '-' for standard input.
+    - ``promises``: File of kind Promises, YAML or JSON, such as {apiVersion: kubespread.dev/v1alpha1, kind: Promises, promises: [{workload: deploy/web, survives: any zone}]}; '-' for standard input.
     - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``filename``: Manifests, or directories of them, to apply first.
     - ``today``: For Python callers only.

@@ -86,7 +86,7 @@ ASKING = container("c", {"example.com/gpu": "1"}) | {"image": "x"}
 ASKING["resources"]["limits"] = ASKING["resources"]["requests"]
 GAP = (
     "ExtendedResourceToleration: whether pods that request example.com/gpu are given a toleration of the nodes' taint "
-    "example.com/gpu, as on GKE; it is applied only where extendedResourceToleration is set"
+    "example.com/gpu, as on GKE; KUBESPREAD_EXTENDED_RESOURCE_TOLERATION=true applies it"
 )
 IN_A_CLUSTER: dict[str, tuple[Data, bool, tuple[list[str], list[str]]]] = {
     "the plugin is off, which is a gap": ({}, False, ([], [GAP])),

@@ -110,7 +110,12 @@ class Verify(PlayedQuestion[VerifyReport], frozen=True, kw_only=True):
     by_place = "promises"
 
     promises: Annotated[
-        Any, PromiseFile("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="PROMISES")
+        Any,
+        PromiseFile(
+            "File of kind Promises, YAML or JSON, such as {apiVersion: kubespread.dev/v1alpha1, kind: Promises, "
+            "promises: [{workload: deploy/web, survives: any zone}]}; '-' for standard input.",
+            metavar="PROMISES",
+        ),
     ] = None
     filename: Annotated[
         tuple[str, ...],

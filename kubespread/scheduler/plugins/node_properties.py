@@ -291,7 +291,7 @@ class TaintToleration(Plugin, frozen=True):
         for key in sorted(keeping):
             yield (
                 f"ExtendedResourceToleration: whether pods that request {key} are given a toleration of the nodes' "
-                f"taint {key}, as on GKE; it is applied only where extendedResourceToleration is set"
+                f"taint {key}, as on GKE; KUBESPREAD_EXTENDED_RESOURCE_TOLERATION=true applies it"
             )
 
     def prepare(self, cluster: Cluster, pod: Pod) -> TaintTolerationState:
