@@ -35,9 +35,11 @@ from kubespread.questions.remedies.change import Change, Ladder, QuestionEdits
 from kubespread.questions.room import PODS, allocatable, free
 from kubespread.reports.advice import SCHEDULE_ANYWAY
 from kubespread.reports.parts import NOT_READY, closing_states, letter
+from kubespread.scheduler.cluster.cluster import Holdings
 from kubespread.scheduler.cluster.columns import Mask, scheduler_amounts
 from kubespread.scheduler.evaluation import Evaluation
-from kubespread.scheduler.plugin import FixedState
+from kubespread.scheduler.plugin import CountingState, FixedState
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit, NodeResourcesFitState
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
 from kubespread.snapshot.edits.new_nodes import AddNode, is_state_taint
 from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
@@ -103,6 +105,8 @@ class StuckPod(Struct, frozen=True, dict=True):
     """Number of other pending pods, which may take new nodes first."""
     are_distinct: bool = False
     """True if the pods are not copies: each is judged by itself."""
+    is_combined: bool = False
+    """True if other changes are made too, which may remove any rejection."""
 
     @cached_property
     def _decisions(self) -> frozenset[Hashable]:
@@ -485,22 +489,43 @@ def waits(stuck: StuckPod) -> Iterator[Ladder]:
 
 
 def evictions(stuck: StuckPod) -> Iterator[Ladder]:
-    """Eviction of a pod that is then recreated elsewhere: lower priorities first, then nodes with the fewest other
-    rejections.
+    """Eviction of a pod that is then recreated elsewhere: nodes with the fewest other rejections first, then lower
+    priorities.
 
-    One pod stands for all of its kind on the node.
+    One pod stands for all of its kind on the node. Alone, one that leaves too little room on its node is no remedy.
     """
-    running, complaints = stuck.evaluation.cluster.running, stuck.complaints
+    running, complaints, frees = stuck.evaluation.cluster.running, stuck.complaints, _freeing(stuck)
     mine, node, pods = priority_of(stuck.pod), running.node, running.pods
     _, first = np.unique(np.stack([running.kind, node]), axis=1, return_index=True)
 
-    def order(place: int) -> tuple[bool, int, int, int]:
+    def order(place: int) -> tuple[bool, int, bool, int, int]:
         priority = priority_of(pods[place])
-        return priority >= mine, complaints[int(node[place])], priority, place
+        return not frees[place], complaints[int(node[place])], priority >= mine, priority, place
 
     for place in sorted(first.tolist(), key=order):
-        if pods[place].metadata.deletion_timestamp is None:
+        if pods[place].metadata.deletion_timestamp is None and (frees[place] or stuck.is_combined):
             yield _remove(EVICT, pods[place], "evict {}", "evicting {}", 35)
+
+
+def _freeing(stuck: StuckPod) -> Mask:
+    """Running pods that hold enough of each resource missing on their node, or may be in the pod's way otherwise."""
+    evaluation, cluster = stuck.evaluation, stuck.evaluation.cluster
+    number, node, kinds = cluster.running.kind, cluster.running.node, cluster.kinds.all
+    rejected = {name: ~verdicts.passes & stuck.open_to_it for name, verdicts in evaluation.verdicts.items()}
+    counting = {
+        name for name in rejected if isinstance(evaluation.states[name], CountingState) and rejected[name].any()
+    }
+    if evaluation.rejection is not None or evaluation.error is not None or counting - {PodTopologySpread.name}:
+        return np.ones(len(number), dtype=np.bool_)
+    by_node = [nodes for name, nodes in rejected.items() if name not in counting]
+    frees: Mask = np.logical_or.reduce([np.zeros(len(cluster), dtype=np.bool_), *by_node])[node]
+    state = evaluation.states.get(NodeResourcesFit.name) if NodeResourcesFit.name in rejected else None
+    for room in state.rooms(Holdings(cluster)) if isinstance(state, NodeResourcesFitState) else ():
+        requests = np.array([kind.requests[0].get(room.resource, 0) for kind in kinds], dtype=np.int64)
+        frees &= ~room.is_short[node] | (room.free[node] + requests[number] >= room.requested)
+    # A constraint counts pods of the pod's own namespace, wherever they run.
+    counted = [bool(counting) and kind.namespace == stuck.pod.metadata.namespace for kind in kinds]
+    return frees | np.array(counted, dtype=np.bool_)[number]
 
 
 def _remove(family: str, pod: Pod, what: str, summary: str, cost: int) -> Ladder:

@@ -246,7 +246,7 @@ def combine(
     Constraints are fully relaxed to find them, and then tightened as far as possible. What rejects one pod everywhere
     may not after another change, so nothing is ruled out.
     """
-    stuck = replace(stuck, lacking=stuck.lacking or 1, in_free_room=None)
+    stuck = replace(stuck, lacking=stuck.lacking or 1, in_free_room=None, is_combined=True)
     pods = stuck.fitting + (stuck.lacking or 0) * (_PODS if stuck.are_distinct else 1)
     most = min(trials.most, trials.count + _COMBINED_TIMES_PODS // (1 + pods // _PODS))
     trials = replace(trials, fitting=trials.fitting or 0, most=most)

@@ -44,6 +44,11 @@ def terminating(name: str, on: str, *, cpu: str) -> Data:
     return made
 
 
+def on_a_port(made: Data) -> Data:
+    made["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
+    return made
+
+
 CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
     "a pod that fits": ([node("n0")], pod(), ["no change is needed"]),
     "a cordoned domain with the minimum": (
@@ -142,6 +147,27 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
             "wait for default/old to terminate = 1: --evict default/old",
             "1 more node like n0 = 1: --add-node n0",
             "request cpu 1 (from 4, −75%) = 1: --set cpu=1",
+        ],
+    ),
+    "only pods that hold enough of what their node lacks are evicted, first where nothing else is wrong": (
+        [
+            node("n0", cpu="4"),
+            node("n1", cpu="4"),
+            node("n2", cpu="4", taints=[taint("gpu")]),
+            on_a_port(pod("large-on-a-port", "n0", requests={"cpu": "3"})),
+            pod("small", "n0", requests={"cpu": "500m"}),
+            pod("large", "n1", requests={"cpu": "3"}),
+            pod("of-no-cpu", "n1"),
+            pod("behind-a-taint", "n2", requests={"cpu": "4"}),
+        ],
+        on_a_port(pod(requests={"cpu": "3500m"})),
+        [
+            "1 more node like n1 = 1: --add-node n1",
+            "request cpu 1 (from 3500m, −71%) = 1: --set cpu=1",
+            "~ evicting default/large, evicting default/large-on-a-port: default/large would be lost for good",
+            "- more nodes like n2",
+            "- tolerating gpu:NoSchedule",
+            "- taking gpu:NoSchedule off n2",
         ],
     ),
     "several together where none suffices alone": (
@@ -264,7 +290,11 @@ def test_what_is_set_already_is_a_part_of_the_patch() -> None:
 
 
 def test_of_many_replicas_fewer_changes_are_tried_and_the_rest_is_counted() -> None:
-    objects = [*hosts(*"abcabcabc"), *pods_on({f"n{place}": 2 for place in range(9)}, labels={"app": "other"})]
+    others = [
+        pod(f"n{place % 9}-{place}", f"n{place % 9}", labels={"app": "other"}, requests={"cpu": "1"})
+        for place in range(18)
+    ]
+    objects = [*hosts(*"abcabcabc"), *others]
     asked = pod(constraints=[hard(ZONE)], requests={"cpu": "1"})
     few, many = (advised(objects, asked, count) for count in (90, 5000))
     assert few.advice is not None

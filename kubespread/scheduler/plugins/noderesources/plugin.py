@@ -239,7 +239,7 @@ def _crowding(holdings: Holdings) -> Iterator[tuple[int, PodCountDetail]]:
     return zip(full.tolist(), map(PodCountDetail, running, allowed), strict=True)
 
 
-class _Room(Struct, frozen=True):
+class Room(Struct, frozen=True):
     """Room left of one resource on some nodes, and where it is too little."""
 
     resource: str
@@ -273,21 +273,21 @@ class NodeResourcesFitState(Struct, OnNodeState, dict=True):
         """Report every shortage of a node; a request larger than the whole node is unresolvable."""
         shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, _is_full(holdings))]
         unresolvable = np.zeros(len(holdings), dtype=np.bool_)
-        for room in self._rooms(holdings):
+        for room in self.rooms(holdings):
             shortages.append((f"Insufficient {room.resource}", room.is_short))
             unresolvable |= room.is_short & (room.requested > room.allocatable) & self.plugin.reports_unresolvable
         return _combine(shortages, unresolvable)
 
-    def _rooms(self, holdings: Holdings) -> Iterator[_Room]:
+    def rooms(self, holdings: Holdings) -> Iterator[Room]:
         for name, requested in self.requested.items():
             allocatable = holdings.allocatable(name)
             is_judged = (allocatable > 0) | (name not in self.delegated)
             free = allocatable - holdings.requests(name)
-            yield _Room(name, requested, free, allocatable, is_judged & (requested > free))
+            yield Room(name, requested, free, allocatable, is_judged & (requested > free))
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         holdings = Holdings(cluster, nodes)
-        return per_node(len(nodes), chain(_crowding(holdings), *(room.shortages() for room in self._rooms(holdings))))
+        return per_node(len(nodes), chain(_crowding(holdings), *(room.shortages() for room in self.rooms(holdings))))
 
     def score(self, holdings: Holdings) -> Counts:
         devices, strategy = self.plugin.devices if self.delegated else None, self.plugin.scoring
