@@ -37,6 +37,7 @@ from kubespread.scheduler.plugin import (
     Extent,
     FixedState,
     OnNodeState,
+    Plugin,
     SchedulingError,
     State,
 )
@@ -484,17 +485,23 @@ class Placing(Forking):
             verdicts = state.filter()
             if verdicts is not None:
                 feasible &= verdicts.passes
-        for node, kinds in self.prepared.nominated_kinds.items():
+        nominated = self.prepared.nominated_kinds
+        # A plugin that skips the pod is not asked about it with nominated pods either.
+        filters = [plugin.name for plugin in self.prepared.framework.filters if nominated and not self._skips(plugin)]
+        for node, kinds in nominated.items():
             if feasible[node]:
                 with DryRun(self._current_prepared_pod(), node) as dry_run:
                     for kind in kinds:
                         dry_run.move(kind, 1)
-                    status = dry_run.first_rejection(plugin.name for plugin in self.prepared.framework.filters)
-                    feasible[node] = status.code is Code.SUCCESS
+                    feasible[node] = dry_run.first_rejection(filters).code is Code.SUCCESS
         # Mostly the same nodes fit one copy after another: results derived from them are cached by the mask's identity.
         if (read := feasible.tobytes()) != self._read:
             self._feasible, self._read = feasible, read
         return self._feasible
+
+    def _skips(self, plugin: Plugin) -> bool:
+        state = self.states.get(plugin.name)
+        return isinstance(state, CountingState) and state.filter() is None
 
     def choose(
         self, break_tie: Tiebreaker = smallest_name, search: Search | None = None, batch: Batch | None = None

@@ -18,7 +18,7 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.profile.profile import default_profile, framework
-from tests.builders import hard, node, pod, soft, taint
+from tests.builders import hard, hosts, node, pod, soft, taint
 from tests.candidate.objects import from_object
 from tests.cli.support import FIXTURES
 from tools.replay.cases import recorded
@@ -72,6 +72,20 @@ def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chan
         placing.place(placed[-1])
         assert everything(parent.evaluation()) == everything(anew)
     return len(placed)
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["the pod has no terms", "the pod has terms"])
+def test_a_nominated_pod_with_anti_affinity_counts_only_where_the_plugin_does(own: bool) -> None:
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"foo": "bar"}}}
+    anti = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    nominated = {**pod("first", priority=1, affinity=anti), "status": {"nominatedNodeName": "n0"}}
+    there = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "other"}}}
+    terms: Data = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [there]}}}
+    snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), nominated])
+    candidate = from_object(pod("web", **(terms if own else {})), Surroundings(snapshot)).pod
+    cluster = Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects)
+    placing = Placing(PLUGINS.prepare(cluster, candidate))
+    assert placing.feasible().tolist() == evaluate(PLUGINS, cluster, candidate).feasible.tolist() == [not own, True]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
