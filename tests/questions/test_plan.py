@@ -13,7 +13,8 @@ from kubespread.errors import UsageError
 from kubespread.kube.providers import POOLS
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.scenario.reading import parse_step
-from tests.builders import Data, hosts, node, replica
+from kubespread.wording import Decisive
+from tests.builders import Data, hosts, node, pod, replica
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import budget, deployment
 
@@ -153,6 +154,28 @@ def test_new_nodes_reserve_as_much_as_old_ones() -> None:
     assert "add-node a1@8x16: as much of its CPUs and memory is reserved, and as many pods may run there, as on a1" in (
         report.all_notes
     )
+
+
+@pytest.mark.parametrize(
+    ("edits", "notes"),
+    [
+        (["add-node a1:2", "drain zone=a"], ["drain zone=a: 2 of the 3 drained nodes were added before the drain"]),
+        (
+            ["add-node a1", "drain cloud.google.com/gke-nodepool=web"],
+            ["drain cloud.google.com/gke-nodepool=web: 1 of the 3 drained nodes was added before the drain"],
+        ),
+        (["add-node a1@zone=b", "drain zone=a"], []),
+        (["add-node a1:2", "drain a1-2"], []),
+        (["drain zone=a", "add-node a1:2"], []),
+    ],
+    ids=str,
+)
+def test_a_drain_by_labels_says_that_it_takes_nodes_that_were_just_added(edits: list[str], notes: list[str]) -> None:
+    cluster = kubespread.Snapshot.from_objects([pool("a", "a1"), pool("b", "b1"), pod("one")]).edited(*edits)
+    for all_notes in (kubespread.plan(cluster).all_notes, kubespread.capacity(cluster).notes):
+        new = [note for note in all_notes if "added before" in note]
+        assert new == [f"{note}; a name drains a single node" for note in notes]
+        assert all(isinstance(note, Decisive) for note in new)
 
 
 def test_an_empty_file_is_nothing_to_apply(tmp_path: Path) -> None:

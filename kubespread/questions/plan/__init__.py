@@ -362,7 +362,7 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
       kubespread plan --fail zone=a --scale shop/deploy/web=12
       kubespread plan maintenance.yaml -S cluster.json.gz --fail-on pending
       kubespread plan -f web.yaml 'scale deploy/web=9' 'rollout deploy/web' 'fail zone=a'
-      kubespread plan -f k8s/ --add-node node-7:3 --drain pool=old -S cluster.json.gz
+      kubespread plan -f k8s/ --add-node node-7:3@pool=new --drain pool=old -S cluster.json.gz
       kubespread plan --hpa-max --autoscaler karpenter --instance-types types.yaml
     """
 

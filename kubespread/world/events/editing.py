@@ -31,7 +31,7 @@ from kubespread.snapshot.edits.pods import (
     SetMaxUnavailable,
 )
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
-from kubespread.wording import count_of, some_of
+from kubespread.wording import Decisive, count_of, some_of, verb_of
 from kubespread.world.events.controllers import rollout_of_cluster, update_daemon_pods
 from kubespread.world.events.draining import delete_nodes, drain, evict, fail
 from kubespread.world.events.world import World
@@ -52,7 +52,13 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
     """
     match edit:
         case Drain():
-            drain(world, _names(world, edit.target), edit.flags)
+            names = _names(world, edit.target)
+            added = [name for name in names if name not in world.first_nodes]
+            if added and edit.target.selector is not None:
+                which = f"{len(added):,} of the {count_of(len(names), 'drained node')}"
+                text = f"{which} {verb_of(len(added), 'were')} added before the drain; a name drains a single node"
+                world.happenings.note(Decisive(f"{edit}: {text}"), names_edit=True)
+            drain(world, names, edit.flags)
         case Fail():
             names = _names(world, edit.target)
             fail(world, names)
