@@ -140,7 +140,7 @@ def test_nodes_that_several_constraints_count_are_left_out_of_all_of_them() -> N
     snapshot = cluster_of("KS203")
     manifest = yaml.safe_load((FIXTURES / "KS207" / "bad.yaml").read_text())
     report = kubespread.check(snapshot, manifest, select=["KS203"])
-    settings = ("nodeTaintsPolicy[0]=Honor", "nodeTaintsPolicy[1]=Honor")
+    settings = ("nodeTaintsPolicy[zone]=Honor", "nodeTaintsPolicy[hostname]=Honor")
     assert [finding.remedy.settings for finding in report.findings] == [settings, settings]
     assert kubespread.simulate(snapshot, manifest, set=settings).placed == 10
     assert all((finding.remedy.outcome or "").startswith("10 of 10 replicas fit") for finding in report.findings)
@@ -152,7 +152,7 @@ def test_a_closed_domain_takes_min_domains_with_it() -> None:
     manifest = yaml.safe_load((FIXTURES / "KS204" / "bad.yaml").read_text())
     closed, few = kubespread.check(snapshot, manifest).findings
     # What leaves zone c out knows that two domains are left, and is enough; a lower minDomains is not.
-    assert closed.remedy.settings == ("nodeTaintsPolicy[0]=Honor", "minDomains[0]=2")
+    assert closed.remedy.settings == ("nodeTaintsPolicy[zone]=Honor", "minDomains[zone]=2")
     assert kubespread.simulate(snapshot, manifest, set=closed.remedy.settings).placed == 6
     assert (closed.severity, few.severity) == ("error", "warning")
 
@@ -211,3 +211,28 @@ def test_a_release_without_the_policies_is_told_to_stay_away() -> None:
     web["spec"]["template"]["spec"]["affinity"] = affinity
     assert kubespread.simulate(cluster, web, scheduler=old).placed == 6
     assert kubespread.check(cluster, web, old, fail_on="warning").verdict == "yes"
+
+
+def test_replicas_that_run_already_are_said_to_be_placed_afresh() -> None:
+    cluster = kubespread.load(FIXTURES.parent / "clusters" / "web-in-three-zones.yaml")
+    lost = cluster.edited("scale deploy/web=12", "fail zone=a")
+    (finding,) = kubespread.check(lost, "deploy/web", select=["KS203"]).findings
+    assert (finding.text, finding.remedy.outcome, finding.remedy.settings) == (
+        "zone a counts as a domain with 0 matching pods, though both nodes are tainted: placed afresh, 2 of 12 "
+        "replicas fit",
+        "placed afresh, 12 of 12 replicas fit: a 0 · b 6 · c 6",
+        ("nodeTaintsPolicy[zone]=Honor",),
+    )
+    pending = kubespread.pending(lost)
+    assert [len(group.pods) for group in pending.groups] == [4]
+
+
+def test_constraints_over_one_key_are_set_by_their_positions() -> None:
+    snapshot = cluster_of("KS203")
+    manifest = yaml.safe_load((FIXTURES / "KS203" / "bad.yaml").read_text())
+    spec = manifest["spec"]["template"]["spec"]
+    (constraint,) = spec["topologySpreadConstraints"]
+    spec["topologySpreadConstraints"] = [{**constraint, "whenUnsatisfiable": "ScheduleAnyway"}, constraint]
+    (finding,) = kubespread.check(snapshot, manifest, select=["KS203"]).findings
+    assert finding.remedy.settings == ("nodeTaintsPolicy[1]=Honor",)
+    assert kubespread.simulate(snapshot, manifest, set=finding.remedy.settings).placed == 6

@@ -222,7 +222,7 @@ def test_an_autoscaler_whose_minimum_does_not_fit_is_told_of_the_closed_zone() -
     case = CASES / "judgment" / "rules" / "hpa-noreplicas"
     report = kubespread.check(kubespread.load(case / "c.json"), str(case / "m.json"))
     (error,) = (each for each in report.findings if each.level == "error")
-    assert (error.code, error.remedy.settings) == ("KS203", ("nodeTaintsPolicy[0]=Honor",))
+    assert (error.code, error.remedy.settings) == ("KS203", ("nodeTaintsPolicy[zone]=Honor",))
     assert error.remedy.outcome == "6 of 6 replicas fit: a 3 · b 3 · c 0"
 
 

@@ -26,6 +26,7 @@ from kubespread.kube.selector import Selector
 from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.trial import MendedPod, ReplicaTrial, Subject, with_constraints
 from kubespread.questions.remedies.change import Change
+from kubespread.questions.remedies.families import key_to_set
 from kubespread.reports.parts import RuleReport
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, pod_constraints
@@ -85,6 +86,8 @@ class Declaration(Struct, frozen=True, eq=False):
     position: int
     path: str
     """Path within the object: ``spec.template.spec.topologySpreadConstraints[0]``."""
+    key_to_set: str
+    """Key in the brackets of ``--set``."""
     written: TopologySpreadConstraint
     """The constraint as in the pod template: the API server merges matchLabelKeys into the selector of the pod."""
     constraint: Constraint
@@ -123,7 +126,7 @@ class FieldChange(Struct, frozen=True):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        return tuple(f"{name}[{declared.position}]={value}" for declared, name, value in self._all())
+        return tuple(f"{name}[{declared.key_to_set}]={value}" for declared, name, value in self._all())
 
     @property
     def text(self) -> str:
@@ -165,7 +168,13 @@ class Case(Struct, frozen=True, dict=True):
         )
         written = (subject.template or subject.pod).spec.topology_spread_constraints
         return tuple(
-            Declaration(position, subject.field(f"spec.topologySpreadConstraints[{position}]"), as_written, constraint)
+            Declaration(
+                position,
+                subject.field(f"spec.topologySpreadConstraints[{position}]"),
+                key_to_set(subject.pod, position),
+                as_written,
+                constraint,
+            )
             for position, (as_written, constraint) in enumerate(zip(written, in_force.constraints, strict=True))
         )
 

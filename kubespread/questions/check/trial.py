@@ -153,6 +153,8 @@ class TrialResult(Struct, frozen=True):
     """API server's message for the first of these."""
     unplaced: Evaluation | None = None
     """Verdicts of every plugin on the first replica without a node, if nodes are judged."""
+    is_afresh: bool = False
+    """True if pods of the workload that are in the cluster are placed again too."""
 
     @property
     def count(self) -> int:
@@ -173,8 +175,9 @@ class TrialResult(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """``2 of 6 replicas fit``."""
-        return f"{self.count:,} of {says(self.desired, 'replica', 'fit')}"
+        """``2 of 6 replicas fit``, ``placed afresh, 2 of 6 replicas fit``."""
+        afresh = "placed afresh, " if self.is_afresh else ""
+        return f"{afresh}{self.count:,} of {says(self.desired, 'replica', 'fit')}"
 
     def outcome(self, topology_key: str) -> str:
         """``6 of 6 replicas fit: a 2 · b 2 · c 2``."""
@@ -270,13 +273,14 @@ class ReplicaTrial:
         allowed = allowance(pod, cluster.objects.get(ResourceQuota))
         created = desired if allowed.copies is None else min(desired, allowed.copies)
         (outcome,) = place(cluster, [self._entry(stored, created)], first_in_heap)
-        placed = _result(outcome, cluster)
+        placed = replace(_result(outcome, cluster), is_afresh=bool(subject.running))
         if subject.is_daemon and allowed.copies is not None:
             desired, created = placed.desired, min(placed.desired, allowed.copies)
         if created == desired or allowed.copies is None:
             return placed
-        nodes = placed.nodes[:created]
-        return TrialResult(desired, nodes, placed.message, cluster, desired - created, allowed.refusal, placed.unplaced)
+        return replace(
+            placed, desired=desired, nodes=placed.nodes[:created], refused=desired - created, refusal=allowed.refusal
+        )
 
     def placed_behind(self, others: Sequence[ReplicaTrial], change: PodChange = keep) -> Sequence[TrialResult]:
         """Results for the replicas of ``others``, one workload after another, then for its own after ``change``; none

@@ -73,6 +73,16 @@ Domain = tuple[str, str]
 """A topology key and its value."""
 
 
+def key_to_set(pod: Pod, place: int) -> str:
+    """The topology key, short where that is unambiguous; the position where two constraints share one."""
+    keys = [constraint.topology_key for constraint in pod.spec.topology_spread_constraints]
+    key = keys[place]
+    short = SHORT.get(key, key)
+    if keys.count(key) > 1:
+        return str(place)
+    return key if short in keys and short != key else short
+
+
 class OwnConstraint(Struct, frozen=True):
     """A hard constraint that the pod declares."""
 
@@ -153,19 +163,10 @@ class StuckPod(Struct, frozen=True, dict=True):
             return ()
         places = [place for place, constraint in enumerate(state.declared.constraints) if constraint.is_hard]
         return [
-            OwnConstraint(letter(place), self._key_of(place), counted)
+            OwnConstraint(letter(place), key_to_set(self.pod, place), counted)
             for place, counted in zip(places, state.hard, strict=True)
             if counted.constraint.source == "pod"
         ]
-
-    def _key_of(self, place: int) -> str:
-        """The topology key, short where that is unambiguous; the position where two constraints share one."""
-        keys = [constraint.topology_key for constraint in self.pod.spec.topology_spread_constraints]
-        key = keys[place]
-        short = SHORT.get(key, key)
-        if keys.count(key) > 1:
-            return str(place)
-        return key if short in keys and short != key else short
 
     @cached_property
     def complaints(self) -> list[int]:
