@@ -17,8 +17,9 @@ from kubespread.candidate.sources import PodGiven, Source, Surroundings, namespa
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
+from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Pod, Service
+from kubespread.kube.api.core import Pod, ResourceQuota, Service
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import apply_edits
 from kubespread.questions.remedies.change import Revise, RevisedPod
@@ -38,16 +39,15 @@ def resolve(
     surroundings: Surroundings,
     *,
     settings: Sequence[str] = (),
-    counts_quotas: bool = True,
     preempts: bool = True,
     on_refused: Refused | None = None,
 ) -> tuple[Sequence[Candidate], Cluster]:
     """Candidates in the order given, and one cluster with all objects they bring along.
 
-    ``counts_quotas`` is False where the caller counts quotas itself, ``preempts`` where no pod is evicted to make room
-    for pods that edits displace. ``settings`` are fields of each pod or workload to change first, as in ``--set``.
-    ``on_refused`` is called with workloads that the API server would refuse, as long as others remain; without it the
-    first one raises. Raises ManifestError, SnapshotError and UsageError.
+    ``preempts`` is False where no pod is evicted to make room for pods that edits displace. ``settings`` are fields of
+    each pod or workload to change first, as in ``--set``. ``on_refused`` is called with workloads that the API server
+    would refuse, as long as others remain; without it the first one raises. Quotas refuse none: they are the caller's.
+    Raises ManifestError, SnapshotError and UsageError.
     """
     origin = snapshot.origin
     # Edits of all workloads also apply to workloads that only the question's manifests bring.
@@ -59,7 +59,7 @@ def resolve(
         snapshot=snapshot,
         version=scheduler.release(origin.release),
         context_namespace=origin.namespace or DEFAULT_NAMESPACE,
-        admission=scheduler.admission_plugins(resource_quota=counts_quotas),
+        admission=scheduler.admission_plugins,
         settings=parse_settings(settings),
         edits=parse_settings(spread),
     )
@@ -85,6 +85,14 @@ def resolve(
 def gaps_of(candidate: Candidate, cluster: Cluster) -> tuple[str, ...]:
     """Gaps of the source that matter to the answer about a candidate, as far as known by now."""
     return tuple(dict.fromkeys((*candidate.gaps, *candidate.admission_gaps, *cluster.assumed)))
+
+
+def quota_refusal(candidate: Candidate, cluster: Cluster, scheduler: Scheduler) -> str | None:
+    """Message of the API server for one more pod beyond a quota; None if all quotas allow it."""
+    if candidate.is_stored or not scheduler.admission:
+        return None
+    allowed = allowance(candidate.pod, cluster.objects.get(ResourceQuota))
+    return f'pods "{candidate.pod.metadata.name}" is forbidden: {allowed.refusal}' if allowed.copies == 0 else None
 
 
 def _cluster(

@@ -115,14 +115,10 @@ class Scheduler(Struct, frozen=True):
         _, text = _config_text(str(self.config))
         return replace(self, config=f"{os.fsdecode(text)}\n")
 
-    def admission_plugins(self, *, resource_quota: bool = True) -> AdmissionPlugins:
-        """Admission plugins for a new pod; ``resource_quota`` is False if quotas are counted elsewhere."""
+    @property
+    def admission_plugins(self) -> AdmissionPlugins:
         return AdmissionPlugins(
-            self.admission,
-            self.default_toleration_seconds,
-            self.pod_node_selector,
-            self.extended_resource_toleration,
-            resource_quota,
+            self.admission, self.default_toleration_seconds, self.pod_node_selector, self.extended_resource_toleration
         )
 
 

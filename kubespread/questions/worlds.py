@@ -58,11 +58,7 @@ def world_of(
         from kubespread.candidate.sources import Surroundings as CandidateSurroundings
 
         surroundings = CandidateSurroundings(
-            replace(snapshot, objects=objects),
-            version,
-            namespace=name.namespace,
-            # The world counts quotas itself.
-            admission=scheduler.admission_plugins(resource_quota=False),
+            replace(snapshot, objects=objects), version, namespace=name.namespace, admission=scheduler.admission_plugins
         )
         candidate = from_cluster(Reference(owner_kind(name.kind), name.name, name.namespace), surroundings)
         world.assume(candidate.admission_gaps)
@@ -75,7 +71,7 @@ def world_of(
         snapshot.cache.get_or_make("time", lambda: _time(snapshot)),
         version,
         preempts,
-        admission=scheduler.admission_plugins(),
+        admission=scheduler.admission_plugins,
         assumed={} if assumed is None else assumed,
     )
     world = World(start, surroundings)

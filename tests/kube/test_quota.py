@@ -202,12 +202,12 @@ def simulated(
     )
 
 
-def test_explain_refuses_a_pod_that_exceeds_a_quota() -> None:
-    with pytest.raises(kubespread.ManifestError) as refused:
-        kubespread.explain(kubespread.Snapshot.from_objects([*CLUSTER, quota({"pods": "1"}, {"pods": "1"})]), pod())
-    assert (
-        str(refused.value)
-        == '<object>: pods "web" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1'
+def test_explain_says_no_to_a_pod_that_exceeds_a_quota() -> None:
+    full = quota({"pods": "1"}, {"pods": "1"})
+    report = kubespread.explain(kubespread.Snapshot.from_objects([*CLUSTER, full]), pod())
+    assert (report.verdict, report.answer[-1]) == (
+        "no",
+        'pods "web" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
     )
 
 

@@ -117,13 +117,43 @@ def test_what_refuses_a_pod_is_named(case: str, question: str) -> None:
     assert (report.verdict, json.dumps(refusal, ensure_ascii=False)[1:-1] in said) == ("no", True)
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", [case for case in REFUSED if case != "a quota"])
 def test_what_refuses_the_next_pod_is_the_error(case: str) -> None:
     objects, spec, refusal = REFUSED[case]
     with pytest.raises(kubespread.ManifestError) as refused:
         kubespread.explain(cluster(objects, spec), "deploy/web")
     assert str(refused.value).startswith("Deployment/web: ")
     assert refusal in str(refused.value)
+
+
+def test_a_quota_that_refuses_the_next_pod_is_the_answer() -> None:
+    """Of a pod that nothing else is wrong with: there may be room tomorrow."""
+    objects, spec, _ = REFUSED["a quota"]
+    snapshot = cluster(objects, spec)
+    explained = kubespread.explain(snapshot, "deploy/web")
+    refusal = (
+        f'pods "{explained.pod.name}" is forbidden: exceeded quota: small, requested: requests.cpu=2, '
+        "used: requests.cpu=6, limited: requests.cpu=3"
+    )
+    assert (explained.verdict, explained.schedulable, list(explained.answer)) == (
+        "no",
+        False,
+        ["not created; 3 of 3 nodes fit: n0, n1, n2", refusal],
+    )
+    assert list(kubespread.simulate(snapshot, "deploy/web", replicas=4).answer) == [
+        "0 of 1 placed, 3 already running, 1 not created",
+        refusal,
+    ]
+    side = kubespread.Side(snapshot, "deploy/web")
+    compared = kubespread.compare(side, side, replicas=4)
+    assert list(compared.answer) == ["same: 1 workload and 3 nodes", f"placed 3 of 4 before and after: {refusal}"]
+    assert kubespread.topology_map(snapshot, "deploy/web").verdict == "yes"
+
+
+def test_without_admission_no_quota_refuses_the_next_pod() -> None:
+    objects, spec, _ = REFUSED["a quota"]
+    scheduler = kubespread.Scheduler(admission=False)
+    assert kubespread.explain(cluster(objects, spec), "deploy/web", scheduler).verdict == "yes"
 
 
 OLDER = "a Deployment of no replicas, whose ReplicaSets all have another template"

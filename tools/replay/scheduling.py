@@ -9,8 +9,10 @@ from typing import Any
 import kubespread
 from kubespread.candidate.sources import Surroundings
 from kubespread.errors import KubespreadError, ManifestError, SnapshotError
-from kubespread.questions.explain.answer import explain_pod as explain_pod
+from kubespread.questions.explain.answer import explain_candidate
+from kubespread.questions.explain.question import Explain
 from kubespread.questions.resolving import resolve
+from kubespread.questions.scene import Scene
 from kubespread.questions.simulate import Simulate
 from kubespread.questions.simulate.answer import pose
 from kubespread.scheduler.cluster.nodes import Search
@@ -225,9 +227,8 @@ def _explained(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.
         pod, namespace = f"pod/{metadata['name']}", metadata.get("namespace", "default")
     surroundings = Surroundings(namespace=namespace, one_only=True)
     (candidate, *_), cluster = resolve(snapshot, [pod], scheduler, surroundings)
-    profile = scheduler.profile_for(candidate.pod.spec.scheduler_name, candidate.surroundings.version)
     # As kubespread.explain does, but for its advice: that is not recorded, and takes as long as all the rest.
-    report = explain_pod(cluster, candidate.pod, profile, candidate.notes, candidate.admission).to_dict()
+    report = explain_candidate(candidate, cluster, Scene(snapshot, scheduler, Explain(pods=(pod,)))).to_dict()
     return {
         "fitError": report["message"],
         "nominated": report["nominated"],

@@ -3,12 +3,12 @@
 LimitRanges: the defaults they give containers, and the minima, maxima and ratios they enforce on pods. Amounts are
 compared exactly since 1.38 (kubernetes#141348), and up to 1.37 as int64s. Tolerations that admission adds to a pod: of
 its runtime class, of five minutes for nodes that are not ready or unreachable, and of taints that reserve nodes for
-extended resources. The plugins run in the API server's order.
+extended resources. The plugins run in the API server's order, but for ResourceQuota, which refuses no pod for what it
+is: whoever creates pods counts them.
 
 Source: plugin/pkg/admission/podnodeselector/admission.go, Admit, Validate
 Source: plugin/pkg/admission/priority/admission.go, admitPod
 Source: plugin/pkg/admission/runtimeclass/admission.go, Admit, setOverhead, validateOverhead, setScheduling
-Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/admission.go, Validate
 Source: plugin/pkg/admission/limitranger/admission.go, Admit, Validate, PodMutateLimitFunc, PodValidateLimitFunc,
     defaultContainerResourceRequirements, minConstraint, maxConstraint, limitRequestRatioConstraint
 Source: plugin/pkg/admission/defaulttolerationseconds/admission.go, Admit
@@ -29,7 +29,6 @@ from msgspec import Struct
 from kubespread.kube.admission.defaulting import complete_pod_level_resources, default_pod, merge_label_keys
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.pod_security import violation
-from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api import core
 from kubespread.kube.api.cluster_objects import ClusterObjects, PriorityClass
 from kubespread.kube.api.meta import ApiObject, ResourceList
@@ -83,7 +82,7 @@ def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins:
             merge_label_keys(pod, version)
         faults = pod_faults(pod, version)
         if passes_plugins and not faults:
-            validate(pod, version, objects, plugins)
+            validate(pod, version, objects)
     except ForbiddenError as error:
         return AdmissionResult(pod, forbidden=error.message_for(pod.metadata.name))
     if faults and passes_plugins and (limit_ranges := _limit_ranges(pod, objects)):
@@ -294,8 +293,6 @@ class AdmissionPlugins(Struct, frozen=True):
     """Off by default in every cluster."""
     extended_resource_toleration: bool = False
     """Off by default; GKE has it on."""
-    resource_quota: bool = True
-    """False if the caller counts quotas."""
 
 
 class ForbiddenError(Exception):
@@ -327,7 +324,7 @@ def mutate(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) ->
     return changes
 
 
-def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
+def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects) -> None:
     """Run the admission plugins that check a valid pod. Raises ForbiddenError."""
     for limit_range in _limit_ranges(pod, objects):
         if broken := limit_range_violations(pod, limit_range, version):
@@ -337,8 +334,6 @@ def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugi
     if pod.spec.overhead and (not name or (runtime_class is not None and runtime_class.overhead is None)):
         raise ForbiddenError("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
     _pod_security(pod, objects)
-    if plugins.resource_quota and (allowed := allowance(pod, objects.get(core.ResourceQuota))).copies == 0:
-        raise ForbiddenError(allowed.refusal)
 
 
 def _pod_security(pod: core.Pod, objects: ClusterObjects) -> None:

@@ -161,29 +161,24 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
         return "no" if self.fits == 0 else "yes"
 
     def sentences(self) -> Iterator[str]:
-        yield from _sentences(self)
+        if self.request is None or self.fits is None:
+            usable = (f"{row.resource} {shorten(row.usable)} of {shorten(row.free)} free" for row in self.resources[:2])
+            yield f"usable: {', '.join(usable)}"
+        else:
+            pods = f"{count_of(self.fits, 'pod')} of {request_text(self.request)} {verb_of(self.fits, 'fit')}"
+            yield f"{pods}{_place_text(self) if self.fits else ''}"
+            if self.fits == 0:
+                short = list(_short_of(self))
+                yield from short
+                if not short and self.conclusion is not None:
+                    yield self.conclusion
+        for row in self.resources:
+            if row.stranded and ("/" in row.resource or row.resource in ("cpu", "memory", *(self.request or ()))):
+                yield f"{row.resource} stranded: {row.why_stranded}"
 
 
 _MAX_NAMED = 6
 _NONE = "<none>"
-
-
-def _sentences(report: CapacityReport) -> Iterator[str]:
-    """Yield how many requested pods fit and where, or the usable amounts; then shortages and stranded amounts."""
-    if report.request is None or report.fits is None:
-        usable = (f"{row.resource} {shorten(row.usable)} of {shorten(row.free)} free" for row in report.resources[:2])
-        yield f"usable: {', '.join(usable)}"
-    else:
-        pods = f"{count_of(report.fits, 'pod')} of {request_text(report.request)} {verb_of(report.fits, 'fit')}"
-        yield f"{pods}{_place_text(report) if report.fits else ''}"
-        if report.fits == 0:
-            short = list(_short_of(report))
-            yield from short
-            if not short and report.conclusion is not None:
-                yield report.conclusion
-    for row in report.resources:
-        if row.stranded and ("/" in row.resource or row.resource in ("cpu", "memory", *(report.request or ()))):
-            yield f"{row.resource} stranded: {row.why_stranded}"
 
 
 def _short_of(report: CapacityReport) -> Iterator[str]:

@@ -225,7 +225,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     objects = snapshot.objects.with_all(LimitRange, ())
     source = _manifest(request or {}, snapshot, question.tolerate)
     (candidate,), cluster = resolve(
-        replace(snapshot, objects=objects), [source], scene.scheduler, Surroundings(one_only=True), counts_quotas=False
+        replace(snapshot, objects=objects), [source], scene.scheduler, Surroundings(one_only=True)
     )
     profile = scene.scheduler.profile_for(candidate.pod.spec.scheduler_name, candidate.surroundings.version)
     if NodeResourcesFit.name not in profile.filters:

@@ -102,7 +102,7 @@ class Gatherer:
         snapshot = Snapshot() if snapshot is None else snapshot
         origin = snapshot.origin
         self.gathered = Subjects(scheduler.release(origin.release))
-        plugins = scheduler.admission_plugins(resource_quota=False)
+        plugins = scheduler.admission_plugins
         self._surroundings = replace(
             surroundings,
             snapshot=snapshot,

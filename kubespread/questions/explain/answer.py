@@ -15,7 +15,6 @@ from kubespread.candidate.replicas import waiting_pods
 from kubespread.candidate.sources import read_once
 from kubespread.controllers.adoption import pods_of
 from kubespread.errors import UsageError
-from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import NamespacedName, full_name
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
@@ -26,11 +25,11 @@ from kubespread.questions.explain.report import ExplainReport, WhyHere, by_score
 from kubespread.questions.remedies.change import Answer, Change, Goal, QuestionEdits, Revise
 from kubespread.questions.remedies.families import FAMILIES, StuckPod
 from kubespread.questions.remedies.search import advice
-from kubespread.questions.resolving import gaps_of, resolve, reviser
+from kubespread.questions.resolving import gaps_of, quota_refusal, resolve, reviser
 from kubespread.questions.scene import Scene
 from kubespread.reports import judged_nodes
 from kubespread.reports.advice import Advice
-from kubespread.reports.parts import ClusterReference, ConstraintReport, PodReference
+from kubespread.reports.parts import ConstraintReport, PodReference
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import ABSENT
@@ -38,7 +37,7 @@ from kubespread.scheduler.cluster.nodes import nodes_to_find
 from kubespread.scheduler.evaluation import Evaluation, evaluate, preempt
 from kubespread.scheduler.plugin import Code, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, Shares, SoftConstraint, SpreadState
-from kubespread.scheduler.profile.profile import Profile, framework, post_filters
+from kubespread.scheduler.profile.profile import framework, post_filters
 from kubespread.world.store.pod_book import key_of
 
 if TYPE_CHECKING:
@@ -86,12 +85,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
     """Explain the pod on the requested nodes, or find changes that make it fit."""
     pods = [read_once(pod) for pod in question.pods]
     (candidate, *_), cluster = resolve(
-        scene.snapshot,
-        pods,
-        scene.scheduler,
-        question.surroundings,
-        settings=question.settings,
-        counts_quotas=not question.fix,
+        scene.snapshot, pods, scene.scheduler, question.surroundings, settings=question.settings
     )
     if question.fix:
         return _fix(msgspec.structs.replace(question, pods=tuple(pods)), candidate, cluster, scene)
@@ -102,6 +96,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         pods=question.with_pods or bool(question.nodes),
         revise=reviser(candidate),
         edits=QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload),
+        refusal=quota_refusal(candidate, cluster, scene.scheduler),
     )
     if report.waiting and report.schedulable and not question.settings:
         report = msgspec.structs.replace(report, waiting_fit=_fitting(scene.world.fork(), report.waiting))
@@ -157,32 +152,6 @@ def _own_node(candidate: Candidate, cluster: Cluster) -> str:
     return node
 
 
-def explain_candidate(
-    candidate: Candidate,
-    cluster: Cluster,
-    scene: Scene,
-    *,
-    pods: bool = False,
-    revise: Revise | None = None,
-    edits: QuestionEdits = _NOTHING,
-    evaluation: Evaluation | None = None,
-) -> ExplainReport:
-    return explain_pod(
-        cluster,
-        candidate.pod,
-        scene.scheduler.profile_for(candidate.pod.spec.scheduler_name, candidate.surroundings.version),
-        (*candidate.notes, *filter(None, [candidate.waits_behind])),
-        candidate.admission,
-        source=scene.source,
-        gaps=lambda: gaps_of(candidate, cluster),
-        pods=pods,
-        revise=revise,
-        edits=edits,
-        waiting=_waiting(candidate),
-        evaluation=evaluation,
-    )
-
-
 def _waiting(candidate: Candidate) -> tuple[NamespacedName, ...]:
     """Pods of the workload that have no node; none for a pod in the cluster."""
     if candidate.workload is None or candidate.is_stored:
@@ -192,51 +161,50 @@ def _waiting(candidate: Candidate) -> tuple[NamespacedName, ...]:
     return tuple(map(full_name, pods_of(candidate.workload, candidate.companions, replica_sets, waiting)))
 
 
-def explain_pod(
+def explain_candidate(
+    candidate: Candidate,
     cluster: Cluster,
-    pod: Pod,
-    profile: Profile,
-    notes: Sequence[str] = (),
-    admission: Sequence[str] = (),
+    scene: Scene,
     *,
-    source: ClusterReference | None = None,
-    gaps: Callable[[], tuple[str, ...]] = tuple,
     pods: bool = False,
     revise: Revise | None = None,
     edits: QuestionEdits = _NOTHING,
-    waiting: tuple[NamespacedName, ...] = (),
     evaluation: Evaluation | None = None,
+    refusal: str | None = None,
 ) -> ExplainReport:
-    """Explain an admitted ``pod`` on every node of ``cluster``, as kube-scheduler with ``profile`` judges it.
+    """Explain an admitted pod on every node of ``cluster``, as kube-scheduler with its profile judges it.
 
-    ``gaps`` is called after judging, when all assumptions are known. ``pods`` is True to name the counted pods.
-    ``revise`` makes the pod with other constraints, to find some that help without undoing the question's ``edits``.
-    ``evaluation`` is an earlier evaluation, if there is one.
+    ``pods`` is True to name the counted pods. ``revise`` makes the pod with other constraints, to find some that help
+    without undoing the question's ``edits``. ``evaluation`` is an earlier evaluation, if there is one. ``refusal`` is
+    the message of a quota that refuses the pod.
     """
+    pod = candidate.pod
+    profile = scene.scheduler.profile_for(pod.spec.scheduler_name, candidate.surroundings.version)
     cluster = cluster if evaluation is None else evaluation.cluster
     plugins, version = framework(profile), profile.version
     report = partial(
         ExplainReport,
         kube_version=str(version),
-        cluster=source,
+        cluster=scene.source,
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         not_modelled=not_modelled(pod, plugins, cluster, profile),
-        admission=tuple(admission),
-        waiting=waiting,
+        admission=candidate.admission,
+        waiting=_waiting(candidate),
+        notes=(*candidate.notes, *filter(None, [candidate.waits_behind])),
         gates=tuple(gate.name for gate in pod.spec.scheduling_gates),
     )
     try:
         evaluation = evaluation or evaluate(plugins, cluster, pod)
     except SchedulingError as error:
-        return report(message=str(error), notes=tuple(notes), gaps=gaps())
+        return report(message=str(error), gaps=gaps_of(candidate, cluster))
     rows, details = _constraint_rows(evaluation, pods=pods), evaluation.causes()
     is_scored = version.reaches(SCORES_SINCE) and evaluation.error is None
     scores = _scores(evaluation) if is_scored else None
     nodes = (_node_report(evaluation, rows, details, node, scores) for node in range(len(cluster)))
     return report(
-        schedulable=evaluation.message is None and not pod.spec.scheduling_gates,
-        message=evaluation.message,
+        schedulable=evaluation.message is None and refusal is None and not pod.spec.scheduling_gates,
+        message=refusal or evaluation.message,
         conclusion=bars(evaluation),
         nominated=None if evaluation.nominated_node is None else cluster.nodes.names[evaluation.nominated_node],
         feasible=_feasible(evaluation, version) if evaluation.message is None else (),
@@ -244,12 +212,12 @@ def explain_pod(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included_nodes.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(sorted(nodes, key=by_score)),
-        notes=tuple(notes),
         advice=None if revise is None else advice_on_constraints(evaluation, version, revise, edits),
         preemption=judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), version)
         if evaluation.fits_nowhere
         else None,
-        gaps=gaps(),
+        # All assumptions are known once the pod is judged.
+        gaps=gaps_of(candidate, cluster),
     )
 
 

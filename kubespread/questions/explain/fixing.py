@@ -17,7 +17,6 @@ from msgspec import Struct
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.manifest import Manifest, choose, kind_of
-from kubespread.candidate.replicas import creation
 from kubespread.candidate.settings import Operation, operations
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
@@ -47,7 +46,7 @@ from kubespread.questions.remedies.edited_worlds import (
 )
 from kubespread.questions.remedies.families import FAMILIES, WAIT, StuckPod
 from kubespread.questions.remedies.search import advice
-from kubespread.questions.resolving import reviser
+from kubespread.questions.resolving import quota_refusal, reviser
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
@@ -127,16 +126,15 @@ def _judge_pod(candidate: Candidate, cluster: Cluster, scene: Scene, edits: Ques
     goal = OnePod(pod, cluster, plugins, reviser(candidate), worlds)
     workload = None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
     with_notes = partial(FirstJudgment, goal=goal, notes=candidate.notes)
-    created = creation(candidate, cluster.objects.get(ResourceQuota) if scene.scheduler.admission else (), 1, ())
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError:
         # Without a judgment, no change suggests itself.
         return with_notes(Fix(workload))
-    if created.copies == 0:
+    if (refusal := quota_refusal(candidate, cluster, scene.scheduler)) is not None:
         nodes = int(evaluation.feasible.sum()) if evaluation.error is None else 0
         raised = _quotas_raised(cluster.objects, pod, 1, goal, nodes=nodes)
-        return with_notes(Fix(workload), message=created.refusal, advice=raised)
+        return with_notes(Fix(workload), message=refusal, advice=raised)
     if claims_at_fault(evaluation) or (evaluation.error is None and evaluation.feasible.any()):
         return with_notes(Fix(workload))
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:

@@ -114,11 +114,11 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     scheduler_name: str
     pod: PodReference
     schedulable: bool = False
-    """True if some node fits, and the pod waits behind no scheduling gates."""
+    """True if some node fits, no quota refuses the pod, and it waits behind no scheduling gates."""
     gates: tuple[str, ...] = ()
     """Scheduling gates of the pod, which kube-scheduler does not try: ``nodes`` is as if it had none."""
     message: str | None = None
-    """kube-scheduler's message, ``0/3 nodes are available: ...``; null if some node fits."""
+    """A quota's refusal, else kube-scheduler's message, ``0/3 nodes are available: ...``; null if some node fits."""
     conclusion: str | None = None
     """Sentence on the one cause that keeps the pod off all nodes; null if there are several causes."""
     feasible: tuple[str, ...] = ()
@@ -171,7 +171,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
         """True if the pod, or all desired replicas, find a node without any change."""
         fix = self.fix
         if fix is None or fix.replicas is None or fix.placed is None:
-            return bool(self.feasible) or (fix is not None and bool(fix.victims))
+            return self.message is None or (fix is not None and bool(fix.victims))
         return fix.placed >= fix.replicas
 
     def judge(self) -> Judgment:
@@ -221,7 +221,8 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
     fitting = [node.name.removesuffix(suffix) for node in report.nodes if node.feasible]
     verb = verb_of(len(fitting), "fit")
     listed = f": {some_of(fitting, _MAX_NAMES)}" if fitting else ""
-    return without_gates(report.gates, f"{len(fitting):,} of {count_of(total, 'node')} {verb}{listed}")
+    refused = "not created; " if report.message and report.feasible else ""
+    return without_gates(report.gates, f"{refused}{len(fitting):,} of {count_of(total, 'node')} {verb}{listed}")
 
 
 def side_remarks(report: ExplainReport) -> list[str]:

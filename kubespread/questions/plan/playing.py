@@ -362,7 +362,7 @@ class Playing(Struct, frozen=True):
             snapshot,
             self.scheduler.release(snapshot.origin.release),
             context_namespace=namespace,
-            admission=self.scheduler.admission_plugins(resource_quota=False),
+            admission=self.scheduler.admission_plugins,
             settings=parse_settings(settings),
         )
 

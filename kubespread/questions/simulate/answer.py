@@ -165,7 +165,6 @@ def pose(
         scheduler,
         question.surroundings,
         settings=question.settings,
-        counts_quotas=False,
         preempts=question.preemption,
         on_refused=on_refused,
     )

@@ -139,7 +139,7 @@ class ApiServer(Forking):
         """Refused pods by controller; a bare pod is its own."""
         self._admitted: dict[int, tuple[Pod, Pod | ForbiddenError]] = {}
         """Stored pod or refusal by the id of a template, which must not be freed. Forks share it."""
-        self._has_quotas = plugins.enabled and plugins.resource_quota
+        self._has_quotas = plugins.enabled
         self._ledger = Ledger(with_usage(objects.get(ResourceQuota), pods) if self._has_quotas else ())
         self._uncharged = {key_of(pod) for pod in pods if not is_charged(pod, time)} if self._ledger else set[PodKey]()
         """Pods that are there and that quotas do not count any more."""

@@ -398,6 +398,16 @@ def test_a_quota_that_refuses_pods_is_named_with_what_would_be_enough(case: str)
         assert each.commands == (f"kubectl patch resourcequota compute -n default --type=merge -p '{patch}'",)
 
 
+def test_a_pod_that_no_larger_quota_admits_does_not_fit() -> None:
+    limits = {**compute("4", "0"), "spec": {"hard": {"limits.cpu": "4"}}, "status": {}}
+    report = advised([*hosts("a", "b"), limits], pod())
+    assert (report.verdict, report.message, list(report.answer)) == (
+        "no",
+        'pods "web" is forbidden: failed quota: compute: must specify limits.cpu for: main',
+        ["none of 1 change tried makes the pod fit", "Not enough alone: set what the quota requires of containers"],
+    )
+
+
 def test_what_would_be_enough_is_enough() -> None:
     web = deployment("web", ("n0", "n1"), cpu="2", replicas=5)
     for most, verdict in ("9", "no"), ("10", "yes"):
