@@ -72,14 +72,18 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
     "every workload": (
         ["-A", "--kube-version", "1.36", "--to-kube-version", "1.37"],
         1,
-        "2 of 6 workloads differ, worse: shop/Deployment/api pending 0 → 1",
+        "if all replicas are placed anew, 2 of 6 workloads differ, worse: shop/Deployment/api pending 0 → 1",
     ),
     "every workload of a namespace": (
         ["--all", "-n", "ml", "--kube-version", "1.36", "--to-kube-version", "1.37"],
         0,
-        "1 of 1 workload differs, nothing is worse",
+        "if all replicas are placed anew, 1 of 1 workload differs, nothing is worse",
     ),
-    "those with labels": (["-A", "-l", "app=web", "--cordon", "n2"], 0, "1 of 1 workload differs, nothing is worse"),
+    "those with labels": (
+        ["-A", "-l", "app=web", "--cordon", "n2"],
+        0,
+        "if all replicas are placed anew, 1 of 1 workload differs, nothing is worse",
+    ),
     "all and a name": (
         ["deploy/web", "--all", "-n", "ml", "--cordon", "n2"],
         2,
@@ -108,7 +112,7 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
     "a field set in all of them": (
         ["-A", "--set", "nodeSelector[topology.kubernetes.io/zone]=z"],
         1,
-        "6 of 6 workloads differ, worse: batch/Deployment/report pending 0 → 2 and 5 more changes",
+        "if all replicas are placed anew, 6 of 6 workloads differ, worse: batch/Deployment/report pending 0 → 2 and 5 more changes",
     ),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -130,7 +131,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
         Side(TWO_WORKLOADS, EVERY),
         Side(TWO_WORKLOADS.edited("cordon n0", "cordon n1"), EVERY),
         None,
-        "2 of 2 workloads differ, nothing is worse",
+        "if all replicas are placed anew, 2 of 2 workloads differ, nothing is worse",
         [
             "default/Deployment/api on n2 – → 1",
             "default/Deployment/api on n0 1 → –",
@@ -144,7 +145,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
         Side(TWO_WORKLOADS, EVERY),
         Side(cluster(*deployment("web", ("n2", "n2"))), EVERY),
         None,
-        "2 of 2 workloads differ, worse: default/Deployment/api placed 1 → –",
+        "if all replicas are placed anew, 2 of 2 workloads differ, worse: default/Deployment/api placed 1 → –",
         [
             "default/Deployment/web on n0 – → 1",
             "default/Deployment/web on n1 1 → –",
@@ -161,7 +162,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
         Side(TWO_WORKLOADS, ClusterWorkloads()),
         Side(TWO_WORKLOADS, ClusterWorkloads(), set=["replicas=4"]),
         None,
-        "2 of 2 workloads differ, nothing is worse",
+        "if all replicas are placed anew, 2 of 2 workloads differ, nothing is worse",
         [
             "default/Deployment/api placed 1 → 4",
             "default/Deployment/api skew zone 1 → 0",
@@ -288,6 +289,97 @@ def test_both_names_are_said_of_workloads_that_have_two(case: str) -> None:
     before, after, said = NAMES[case]
     report = kubespread.compare(Side(EMPTY, before), Side(EMPTY, after), replicas=1)
     assert report.answer[1:] == said
+
+
+QUOTA: Data = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "q", "namespace": "default"},
+    "spec": {"hard": {"pods": "3"}},
+}
+FORBIDDEN = 'pods "NAME" is forbidden: exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3'
+FOUR = deployment("web", replicas=4)[0]
+LARGE = deployment("web", replicas=1, cpu="5")[0]
+BOTH_WAIT = cluster(pod("big", requests={"cpu": "5"}), pod("filler", "n0", requests={"cpu": "5"}), nodes=hosts("a"))
+SHORTAGES: dict[str, tuple[Side, Side, list[str]]] = {
+    "a quota allows fewer on both sides": (
+        Side(cluster(QUOTA), FOUR),
+        Side(cluster(QUOTA).edited("cordon n0"), FOUR),
+        [
+            "1 of 1 workload and 3 of 3 nodes differ, worse: n0 fits yes → no",
+            f"placed 3 of 4 before and after: {FORBIDDEN}",
+            "edits: – → cordon n0",
+        ],
+    ),
+    "a quota allows fewer on the later side": (
+        Side(EMPTY, FOUR),
+        Side(cluster(QUOTA), FOUR),
+        [
+            "1 of 1 workload differs, worse: default/Deployment/web not created – → 1",
+            f"placed 3 of 4 after: {FORBIDDEN}",
+        ],
+    ),
+    "nodes have no room on either side": (
+        Side(BOTH_WAIT, LARGE),
+        Side(BOTH_WAIT.edited("cordon n0"), LARGE),
+        [
+            "1 of 1 workload and 1 of 1 node differ, nothing is worse",
+            "placed 0 of 1 before and after: 0/1 nodes are available: 1 node(s) were unschedulable.",
+            "edits: – → cordon n0",
+        ],
+    ),
+    "a new node is taken by a pod that waits": (
+        Side(BOTH_WAIT, LARGE),
+        Side(BOTH_WAIT.edited("add-node n0"), LARGE),
+        [
+            "1 of 1 workload and 1 of 2 nodes differ, nothing is worse",
+            "placed 0 of 1 before and after: 0/2 nodes are available: 2 Insufficient cpu.",
+            "n0-1 takes 1 pending pod first: default/big",
+            "edits: – → add-node n0",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SHORTAGES)
+def test_replicas_that_a_side_does_not_place_are_counted_with_the_reason(case: str) -> None:
+    before, after, expected = SHORTAGES[case]
+    report = kubespread.compare(before, after)
+    assert [re.sub('pods "[^"]*"', 'pods "NAME"', sentence) for sentence in report.answer] == expected
+
+
+ONE_SIDED: dict[str, tuple[Side, Side, str]] = {
+    "it comes": (
+        Side(EMPTY, "deploy/web"),
+        Side(TWO_WORKLOADS, "deploy/web"),
+        'BEFORE: deployments.apps "web" not found in namespace default; no Deployment was read at all, only nodes; '
+        "it is in AFTER",
+    ),
+    "it goes": (
+        Side(TWO_WORKLOADS, "deploy/web"),
+        Side(EMPTY, "deploy/web"),
+        'AFTER: deployments.apps "web" not found in namespace default; no Deployment was read at all, only nodes; '
+        "it is in BEFORE",
+    ),
+    "neither side has it": (
+        Side(TWO_WORKLOADS, "deploy/other"),
+        Side(TWO_WORKLOADS, "deploy/other"),
+        'deployments.apps "other" not found in namespace default; there are api, web',
+    ),
+    "another one is meant on the later side": (
+        Side(TWO_WORKLOADS, "deploy/other"),
+        Side(TWO_WORKLOADS, "deploy/web"),
+        'deployments.apps "other" not found in namespace default; there are api, web',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ONE_SIDED)
+def test_the_side_that_lacks_a_workload_is_named(case: str) -> None:
+    before, after, expected = ONE_SIDED[case]
+    with pytest.raises(kubespread.UsageError) as refused:
+        kubespread.compare(before, after)
+    assert str(refused.value) == expected
 
 
 def test_what_both_sides_are_given_is_read_once(tmp_path: Path) -> None:

@@ -174,14 +174,14 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
         counts = (workloads, self.workloads, "workload"), (len(keys) - workloads, self.nodes, "node")
         differing = " and ".join(f"{number:,} of {count_of(of, noun)}" for number, of, noun in counts if number)
         worse = list(map(str, self.worse))
+        condition = "" if self.nodes or not self.workloads else "if all replicas are placed anew, "
         if not keys:
-            yield f"same: {' and '.join(count_of(of, noun) for _, of, noun in counts if of)}"
+            yield f"{condition}same: {' and '.join(count_of(of, noun) for _, of, noun in counts if of)}"
         else:
             more = f" and {count_of(len(worse) - 1, 'more change')}" if len(worse) > 1 else ""
             verdict = f", worse: {worse[0]}{more}" if worse else ", nothing is worse"
-            yield f"{differing} {verb_of(len(keys), 'differ')}{verdict}"
-        if self.workloads and not self.nodes:
-            yield "all replicas of each workload are placed anew, whatever runs now"
+            yield f"{condition}{differing} {verb_of(len(keys), 'differ')}{verdict}"
+        yield from self.notes
         yield from (
             f"{change.column}: {change.values}"
             for change in changes_between({"": self.before.cells}, {"": self.after.cells})

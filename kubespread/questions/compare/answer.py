@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, permutations
+from operator import itemgetter
 from typing import Any
 
 from msgspec import Struct
 
+from kubespread.candidate.candidate import NotInClusterError
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.sources import ClusterWorkloads, PodGiven, Reference, read_once
-from kubespread.errors import KubespreadError
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.escaping import escape
+from kubespread.kube.owners import full_name
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
 from kubespread.questions.compare import ABOVE_MAX_SKEW, Cell, Compare, CompareReport, Rows, SideReport, changes_between
@@ -22,8 +26,11 @@ from kubespread.questions.scene import Scene, Side, ask, cluster_reference
 from kubespread.questions.simulate import Simulate, SimulateReport
 from kubespread.reports.parts import SkewChange
 from kubespread.scheduler.evaluation import NO_NODES
-from kubespread.wording import behind_gates, short_key
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import behind_gates, count_of, short_key, some_of
+from kubespread.world.store.pod_book import key_of
 
+_MAX_NAMED = 3
 _NOT_PLACED = f"where replicas land, which depends on scores: they are modeled since 1.{SCORES_SINCE}"
 
 
@@ -34,8 +41,20 @@ def answer(question: Compare, _scene: Scene) -> CompareReport:
     is_scored = all(
         side.scheduler.release(side.snapshot.origin.release).reaches(SCORES_SINCE) for side in question.pods
     )
-    was = _answer(question, before, pods, is_scored=is_scored)
-    now = _answer(question, after, pods if before.pod == after.pod else _read(after), is_scored=is_scored)
+    answers = list[_SideRows]()
+    names = {"BEFORE": before, "AFTER": after}
+    sides = [(side, cluster_reference(side.snapshot).snapshot or name) for name, side in names.items()]
+    for (side, missing), (other, present) in permutations(sides):
+        try:
+            own = pods if side.pod == before.pod else _read(side)
+            answers.append(_answer(question, side, own, is_scored=is_scored))
+        except NotInClusterError as error:
+            if side.pod != other.pod:
+                raise
+            if not answers:
+                _answer(question, other, pods, is_scored=is_scored)
+            raise UsageError(f"{missing}: {error}; it is in {present}") from error
+    was, now = answers
     # Where a cycle failed before any node was judged, nodes are not compared.
     old, new = (was.nodes, now.nodes) if was.is_judged and now.is_judged else ({}, {})
     # Two manifests may name one workload differently, which the sides say.
@@ -48,7 +67,19 @@ def answer(question: Compare, _scene: Scene) -> CompareReport:
         nodes=len({*old, *new}),
         workloads=len({*was.workloads, *later}),
         changes=(*changes_between(was.workloads, later), *changes_between(old, new)),
+        notes=tuple(_remarks(was, now)),
     )
+
+
+def _remarks(before: _SideRows, after: _SideRows) -> Iterator[str]:
+    """Yield why replicas lack a node on both sides, or are not created, and which pods new nodes take first."""
+    for row in after.workloads.values() if after.shortage else ():
+        reason = f": {row['message']}" if row["message"] else ""
+        if after.shortage == before.shortage:
+            yield f"{after.shortage} before and after{reason}"
+        elif row["not created"]:
+            yield f"{after.shortage} after{reason}"
+    yield from after.arrivals
 
 
 def _read(side: Side) -> tuple[PodGiven, ...]:
@@ -62,6 +93,10 @@ class _SideRows(Struct, frozen=True):
     nodes: Rows
     workloads: Rows
     is_judged: bool
+    shortage: str
+    """``placed 13 of 20`` if replicas of the one workload lack a node; else empty."""
+    arrivals: tuple[str, ...]
+    """Sentences on pending pods that the side's new nodes take first."""
 
 
 def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_scored: bool) -> _SideRows:
@@ -91,7 +126,9 @@ def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_sco
         placed += ask(now, simulate, side.scheduler, on_refused=refused.append if compares_all else None)
     reports: Sequence[ExplainReport | SimulateReport] = (*explained, *placed)
     unplaced = () if placed else (_NOT_PLACED,)
-    workloads = {f"{report.pod.namespace}/{report.subject}": _workload(report) for report in placed}
+    refusal = explained[0].message if explained else None
+    workloads = {f"{report.pod.namespace}/{report.subject}": _workload(report, refusal) for report in placed}
+    lacking = [] if compares_all else [report for report in placed if report.replicas and report.lacking]
     return _SideRows(
         side=SideReport(
             manifest=", ".join(filter(None, map(_typed_name, pod_list(side.pod)))) or None,
@@ -113,7 +150,19 @@ def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_sco
         workloads=workloads
         or {f"{report.pod.namespace}/Pod/{report.pod.name}": {"message": report.message} for report in explained},
         is_judged=all(report.nodes or report.message == NO_NODES for report in explained),
+        shortage="".join(f"placed {report.running:,} of {report.replicas:,}" for report in lacking),
+        arrivals=() if compares_all else tuple(_arrivals(side.snapshot, now)),
     )
+
+
+def _arrivals(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """Yield pods pending ``before`` by the new node that they are on."""
+    joined = {node.metadata.name for node in after.nodes} - {node.metadata.name for node in before.nodes}
+    pending = {key_of(pod) for pod in before.pods if not pod.spec.node_name}
+    placed = sorted((pod.spec.node_name, str(full_name(pod))) for pod in after.pods if key_of(pod) in pending)
+    for node, pods in groupby((row for row in placed if row[0] in joined), itemgetter(0)):
+        names = [name for _, name in pods]
+        yield f"{node} takes {count_of(len(names), 'pending pod')} first: {some_of(names, _MAX_NAMED)}"
 
 
 def _typed_name(pod: PodGiven) -> str:
@@ -140,7 +189,7 @@ def _nodes(report: ExplainReport, *, is_scored: bool) -> Rows:
     return rows
 
 
-def _workload(report: SimulateReport) -> Mapping[str, Cell]:
+def _workload(report: SimulateReport, refusal: str | None) -> Mapping[str, Cell]:
     skews: dict[str, list[SkewChange]] = {}
     for skew in report.skew:
         skews.setdefault(f"skew {short_key(skew.topology_key)}", []).append(skew)
@@ -159,5 +208,5 @@ def _workload(report: SimulateReport) -> Mapping[str, Cell]:
         },
         "preempts": ", ".join(sorted(str(victim.pod) for victim in report.preempted)) or None,
         **{f"on {node.name}": node.present + node.placed for node in report.nodes},
-        "message": behind_gates(report.gates) or report.stopped,
+        "message": behind_gates(report.gates) or (refusal if report.not_created else None) or report.stopped,
     }
