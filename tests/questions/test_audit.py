@@ -374,6 +374,28 @@ def test_the_cause_is_named(case: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("workloads", "command"),
+    [
+        ((deployment("web", ("n0", None), cpu="20"),), "kubespread pending deploy/web -n default"),
+        ((deployment("web", ("n0", "n0")),), ""),
+        ((deployment("web", ("n0", "n0")), deployment("api", ("n0", "n1"))), "kubespread audit deploy/web -n default"),
+    ],
+    ids=["pods wait", "the only workload", "one of several"],
+)
+def test_the_next_command_is_never_the_same_audit(workloads: tuple[list[Data], ...], command: str) -> None:
+    cluster = Snapshot.from_objects([*hosts("a", "b"), *(obj for objects in workloads for obj in objects)])
+    question = Audit()
+    assert question.next(kubespread.audit(cluster), Commands(cluster, Scheduler(), question)) == command
+
+
+def test_a_workload_with_one_finding_of_two_constraints_is_named_once() -> None:
+    cluster = Snapshot.from_objects([*THREE, *deployment("web", ("n0", "n0", "n0"), spec=spread(soft))])
+    report = kubespread.audit(cluster.edited("spread deploy/web=zone:1"))
+    assert [finding.level for finding in report.workloads[0].findings] == ["violated", "uneven"]
+    assert [text.partition(":")[0] for text in report.answer[1:]] == ["Deployment/web"]
+
+
+@pytest.mark.parametrize(
     ("replicas", "on", "cpu", "text"),
     {
         "the only one": (1, (), "1", "its pod is not created; {no_reason}: it would fit on 3 of 3 nodes"),

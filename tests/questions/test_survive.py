@@ -167,6 +167,17 @@ def test_without_zones_the_domains_are_hosts() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("labels", "key"),
+    [({ZONE: "a", "zone": "b"}, ZONE), ({ZONE: "a", HOSTNAME: "n"}, ZONE), ({"zone": "b", HOSTNAME: "n"}, "zone")],
+    ids=["both", "the well-known one", "one of their own"],
+)
+def test_zones_are_lost_by_the_label_that_nodes_have(labels: dict[str, str], key: str) -> None:
+    (only,) = hosts("a")
+    only["metadata"]["labels"] = labels
+    assert [loss.topology_key for loss in survived([only, pod("web", "n0")]).losses] == [key]
+
+
 def test_keys_are_lost_in_the_order_asked_and_nodes_outside_are_said() -> None:
     report = survived([*hosts("b", "a", None), *deployment("web", ("n0",))], "hostname", "zone", "hostname")
     assert [loss.domain for loss in report.losses] == ["n0", "n1", "n2", "a", "b"]

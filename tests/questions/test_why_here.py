@@ -62,5 +62,8 @@ def test_what_runs_nowhere_is_not_asked_why(objects: list[Data], asked: str, wha
 def test_pods_of_the_workload_that_wait_are_said_first() -> None:
     report = explained([*NODES, *deployment("web", ("a", None, None))], "deploy/web", why_here=False)
     assert report.waiting == ("default/web-b", "default/web-c")
-    assert report.answer[:2] == ("2 of its pods are pending, 2 of 2 fit now: web-b, web-c", "2 of 2 nodes fit: b, a")
+    assert report.answer[:2] == (
+        "2 of its pods are pending, 2 of 2 fit now: web-b, web-c; this pod would be the next",
+        "2 of 2 nodes fit: b, a",
+    )
     assert explained([*NODES, replica("web", "a")], "pod/web", why_here=False).waiting == ()

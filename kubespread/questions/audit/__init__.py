@@ -391,12 +391,12 @@ def _in_numbers(report: AuditReport) -> str:
 
 def _finding_sentences(report: AuditReport) -> Iterator[str]:
     """Findings, the worst first; workloads with the same sentence are grouped."""
-    by_sentence: dict[str, list[str]] = {}
+    by_sentence: dict[str, dict[str, None]] = {}
     findings = [(row, finding) for row in report.workloads for finding in row.findings]
     for row, finding in sorted(findings, key=lambda pair: -LEVELS.index(pair[1].level)):
-        by_sentence.setdefault(finding.text, []).append(row.called)
+        by_sentence.setdefault(finding.text, {})[row.called] = None
     for text, names in list(by_sentence.items())[:_MAX_SENTENCES]:
-        yield f"{some_of(names, _MAX_NAMED)}: {text}"
+        yield f"{some_of([*names], _MAX_NAMED)}: {text}"
     if len(by_sentence) > _MAX_SENTENCES:
         yield f"and {count_of(len(by_sentence) - _MAX_SENTENCES, 'finding')} more"
 
@@ -525,4 +525,6 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
             return commands.of_workload("rebalance", worst.workload)
         if any(finding.is_unexplained for finding in worst.findings):
             return commands.of_workload("explain", worst.workload)
-        return "" if self.workloads else commands.of_workload("audit", worst.workload)
+        if worst.has("pending"):
+            return commands.of_workload("pending", worst.workload)
+        return "" if self.workloads or len(report.workloads) == 1 else commands.of_workload("audit", worst.workload)

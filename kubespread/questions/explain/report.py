@@ -211,7 +211,8 @@ def opening(report: ExplainReport) -> list[str]:
     if waiting := [pod.name for pod in report.waiting]:
         verb, fitting = verb_of(len(waiting), "are"), report.waiting_fit
         fit = "" if fitting is None else f", {fitting:,} of {len(waiting):,} fit now"
-        sentences.append(f"{len(waiting):,} of its pods {verb} pending{fit}: {some_of(waiting, _MAX_NAMES)}")
+        names = some_of(waiting, _MAX_NAMES)
+        sentences.append(f"{len(waiting):,} of its pods {verb} pending{fit}: {names}; this pod would be the next")
     return sentences if report.here is None else [*sentences, str(report.here)]
 
 

@@ -18,7 +18,7 @@ from kubespread.questions.scene import Scene, placed_first
 from kubespread.questions.selection import Selection
 from kubespread.questions.survive import LostDomain, Survive, SurviveReport
 from kubespread.snapshot.topology_keys import check_topology_keys, domain_notes, full_topology_key
-from kubespread.wording import EMPTY, domain_noun
+from kubespread.wording import EMPTY, domain_noun, short_key
 from kubespread.world.events.draining import delete_nodes, fail
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
@@ -93,8 +93,9 @@ def _domains_to_lose(world: World, question: Survive) -> Iterator[_Domain]:
 def _usual_keys(world: World) -> list[str]:
     """Zones; where no node is in one, the keys that pods are spread over (racks); without these, hosts."""
     nodes = world.living.nodes
-    if nodes.label(ZONE).values:
-        return [ZONE]
+    for zone in (ZONE, short_key(ZONE)):
+        if nodes.label(zone).values:
+            return [zone]
     constraints = (constraint for pod in world.book for constraint in pod.spec.topology_spread_constraints)
     keys = {constraint.topology_key for constraint in constraints} - {HOSTNAME}
     return sorted(key for key in keys if len(nodes.label(key).values) > 1) or [HOSTNAME]
