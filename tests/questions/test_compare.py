@@ -13,7 +13,7 @@ import pytest
 import kubespread
 from kubespread import ClusterWorkloads, Scheduler, Side
 from tests.builders import Data, hard, hosts, pod, pods_on, soft, taint
-from tests.cli.support import COMPARE_SCHEMA
+from tests.cli.support import COMPARE_SCHEMA, FIXTURES
 from tests.world.clusters import deployment
 
 ZONE = "topology.kubernetes.io/zone"
@@ -346,6 +346,18 @@ def test_replicas_that_a_side_does_not_place_are_counted_with_the_reason(case: s
     before, after, expected = SHORTAGES[case]
     report = kubespread.compare(before, after)
     assert [re.sub('pods "[^"]*"', 'pods "NAME"', sentence) for sentence in report.answer] == expected
+
+
+def test_one_workload_is_counted_as_plan_counts_it_and_all_of_them_as_if_placed_anew() -> None:
+    snapshot = kubespread.load(FIXTURES / "clusters" / "web-in-three-zones.yaml")
+    drained = snapshot.edited("drain zone=c")
+    one = kubespread.compare(Side(snapshot, "deploy/web"), Side(drained, "deploy/web"))
+    every = kubespread.compare(Side(snapshot, EVERY), Side(drained, EVERY))
+    assert [report.answer[0] for report in (kubespread.plan(drained), one, every)] == [
+        "2 pods pending (Deployment/web), 1 workload degraded (Deployment/web 4 of 6 ready)",
+        "1 of 1 workload and 6 of 6 nodes differ, worse: default/Deployment/web pending 0 → 2 and 7 more changes",
+        "if all replicas are placed anew, 1 of 1 workload differs, worse: default/Deployment/web pending 0 → 4",
+    ]
 
 
 ONE_SIDED: dict[str, tuple[Side, Side, str]] = {
