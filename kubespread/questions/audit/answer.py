@@ -153,7 +153,6 @@ def next_pod_with_claims(world: World, group: WorkloadGroup, plugins: Framework)
 
 
 def placing_result(placing: Placing) -> NextPod:
-    """Result for the pod being placed."""
     feasible = placing.feasible()
     fitting = f"{int(feasible.sum()) or 'none'} of {count_of(len(feasible), 'node')}"
     if not feasible.any():

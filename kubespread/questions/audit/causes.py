@@ -77,7 +77,6 @@ class CountedSpread(Struct, frozen=True):
 
     @property
     def _fewest(self) -> Codes:
-        """The domains with the fewest pods."""
         return self.codes[self.counts == self.counts.min()] if len(self.counts) else self.codes
 
     @property
@@ -87,7 +86,6 @@ class CountedSpread(Struct, frozen=True):
 
     @property
     def least_nodes(self) -> Mask:
-        """The nodes of the domains with the fewest pods."""
         column = self.counted.column
         nodes: Mask = column.present & np.isin(column.codes, self._fewest)
         return nodes
@@ -380,7 +378,6 @@ def _tighter(effect: InOneDomain) -> Undoings:
 
 
 def _with_defaults(effect: InOneDomain) -> Undoings:
-    """Try default constraints that do not apply to it."""
     if effect.defaults and not effect.in_force:
         applied = _selecting(effect.afresh, effect.defaults)
         yield "", Variant("with the default constraints", remade=lambda pod: _with_more(pod, applied))
@@ -545,7 +542,6 @@ def _for_any_pods(pod: Pod) -> Pod:
 
 
 def _without_other_constraints(effect: ExceededSkew) -> Undoings:
-    """Drop its other constraints."""
     own, position = effect.own, effect.position
     if len(own) > 1:
         keys = _names(constraint.topology_key for place, constraint in enumerate(own) if place != position)

@@ -340,7 +340,6 @@ class Standing(Struct, frozen=True):
 
     @property
     def unready(self) -> Sequence[Pod]:
-        """Pods on nodes, but not ready."""
         return [pod for pod, _ in self.placed if not is_ready(pod)]
 
     @property

@@ -35,7 +35,6 @@ def _trials(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> Iterat
 
 
 def view(report: audits.AuditReport) -> View:
-    """Workloads and their findings, each as a table."""
     return View(
         **shared_fields(report),
         metrics=partial(_metrics, report),

@@ -101,7 +101,6 @@ class AreaLines(parts.Report, frozen=True, kw_only=True):
 
     @property
     def worst(self) -> Badness:
-        """The worst level among its lines."""
         return max((level for level in LEVELS if self.levels[level]), key=LEVELS.index)
 
     @property
@@ -245,7 +244,6 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         return tuple(area for area in AREAS if area in self.workloads)
 
     def is_about(self, *areas: Area) -> bool:
-        """True if one of these areas is included."""
         return not self.areas or not set(areas).isdisjoint(self.areas)
 
     @property

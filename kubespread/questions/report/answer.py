@@ -197,7 +197,6 @@ class _Asking(Inquiry):
         yield from growth_lines(together, alone, self.commands)
 
     def _loss_lines(self, rows: Sequence[audits.AuditedWorkload]) -> Iterator[ReportLine]:
-        """Lines about losing a zone, a pool or a node."""
         scene = self.scene
         if "audit" not in self.missing and not rows:
             return
@@ -286,6 +285,7 @@ class _Asking(Inquiry):
                     area, level, what, extent = _classify(row, finding)
                     key = f"/{short_key(finding.topology_key)}" if finding.topology_key else ""
                     place = "" if finding.constraint is None else f"/{finding.constraint}"
+                    shown_by = "explain" if finding.is_unexplained else "audit"
                     yield ReportLine(
                         code=finding.code,
                         numbers=finding.numbers,
@@ -295,9 +295,7 @@ class _Asking(Inquiry):
                         level=level,
                         text=f"{row.called}: {finding.text}",
                         extent=extent,
-                        command=self.commands.of_workload(
-                            "explain" if finding.is_unexplained else "audit", row.workload
-                        ),
+                        command=self.commands.of_workload(shown_by, row.workload),
                         workloads=(row.workload,),
                         remedy=finding.remedy,
                     )
@@ -356,7 +354,6 @@ class _Asking(Inquiry):
                 )
 
     def _budget_line(self, budget: _TightBudget) -> ReportLine:
-        """The line for a budget that lets no pod go."""
         return ReportLine.make(
             "neverLets" if budget.is_for_good else "letsNone",
             "warning",
