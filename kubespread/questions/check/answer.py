@@ -52,7 +52,6 @@ _CODES_SHOWN = 5
 
 
 def answer(question: Check, scene: Scene) -> CheckReport:
-    """Findings of the chosen rules."""
     snapshot = scene.snapshot_or_none
     rules, bar = select_rules(question.select, question.ignore), _bar(question.fail_on)
     if not question.pods and snapshot is None:

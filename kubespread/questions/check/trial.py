@@ -259,7 +259,6 @@ class ReplicaTrial:
 
     @cached_property
     def placement(self) -> TrialResult:
-        """Result for all replicas as declared."""
         return self.placed_with(keep)
 
     def placed_with(
@@ -298,7 +297,6 @@ class ReplicaTrial:
         return ReplicaTrial(subject, cluster.with_objects(self._whole.objects), self.plugins)
 
     def for_subject(self, subject: Subject) -> ReplicaTrial:
-        """Trial of another subject on the same cluster."""
         is_alike = subject.profile is self.subject.profile
         return ReplicaTrial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
 

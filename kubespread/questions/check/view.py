@@ -83,7 +83,6 @@ def _finding(finding: CheckFinding, look: Look) -> Iterator[Text]:
 
 
 def _first_per_rule(findings: Sequence[CheckFinding]) -> Iterator[CheckFinding]:
-    """The first few findings of each rule."""
     counts: Counter[str] = Counter()
     for finding in findings:
         counts[finding.code] += 1

@@ -138,7 +138,6 @@ def _counted_pods(report: ExplainReport) -> Iterator[_CountedPod]:
 
 
 def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
-    """The whole answer."""
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
     if report.nodes:
         tone = Tone.GOOD if report.schedulable else Tone.BAD
@@ -286,12 +285,10 @@ def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Text]:
 
 
 def _in_sentences(report: ExplainReport) -> str:
-    """A paragraph for every node of ``report``."""
     return "\n".join("".join(f"{escape(line)}\n" for line in _paragraph(report, node)) for node in report.nodes)
 
 
 def _state(pod: CountedPod) -> str:
-    """Say whether the pod counts."""
     return "terminating, not counted" if pod.terminating else "counted"
 
 

@@ -36,7 +36,6 @@ _ROLLOUT: Sequence[Column[_Rollout]] = (
 
 
 def view(report: PlanReport) -> View:
-    """Steps, their rollouts, and the troubles that they leave."""
     frame_at = _frames_of(report)
     return View(
         **shared_fields(report),

@@ -139,7 +139,6 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
 
     @property
     def not_tested(self) -> str:
-        """Sentence on the untested workloads."""
         names = some_of([name.short_name for name in self.untested], _MAX_NAMED)
         return f"not known for {names}: {NONE_READY}"
 

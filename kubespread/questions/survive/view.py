@@ -19,7 +19,6 @@ _MAX_NAMED = 3
 
 
 def view(report: SurviveReport) -> View:
-    """Domains, and the workloads that losing each leaves degraded."""
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
     ordered = sorted(report.losses, key=badness, reverse=True)
     steps = {id(loss): number for number, loss in enumerate(ordered, 1)}
