@@ -17,7 +17,7 @@ import pytest
 import kubespread
 from kubespread import ExplainReport, Snapshot
 from kubespread.errors import KubespreadError
-from tests.builders import Data, hard, node, taint
+from tests.builders import Data, hard, node, pod, taint
 from tests.world.clusters import budget, daemon_set, deployment, stateful_set
 
 OPTION = re.compile(r"--(?P<verb>\S+) (?:'(?P<quoted>[^']*)'|(?P<plain>\S+))")
@@ -328,6 +328,26 @@ def check_cause(objects: list[Data], why: str, asked: Data) -> None:
         assert fits(objects, ("--set cpu=1m",), key(asked)), why
 
 
+def new_workload(seed: int) -> Data:
+    """A Deployment that needs several changes at once to find nodes."""
+    chance = random.Random(-seed)
+    requests = {"cpu": chance.choice(["500m", "3", "8"]), "memory": chance.choice(["1Gi", "20Gi"])}
+    spec = {**_spec(chance, "new"), "containers": pod(requests=requests)["spec"]["containers"]}
+    if chance.random() < 0.6:
+        spec["nodeSelector"] = {"pool": chance.choice(["mem", "ssd"]), "disk": "nvme"}
+    return deployment("new", replicas=chance.randint(1, 4), spec=spec)[0]
+
+
+def check_agreement(objects: list[Data], new: Data) -> None:
+    """`check` has a remedy exactly where `explain --fix` finds a change that evicts no pod."""
+    found = kubespread.check(snapshot_of(objects), copied([new])[0], select=["KS209"]).findings
+    advice = kubespread.explain(snapshot_of(objects), copied([new])[0], fix=True).advice
+    enough = [] if advice is None else [each for each in advice.enough if "evict" not in each.family]
+    count = f"{new['spec']['replicas']} of {new['spec']['replicas']} "
+    is_enough = [(each.remedy.outcome or "").startswith(count) for each in found]
+    assert is_enough == ([bool(enough)] if advice is not None else []), (found, enough)
+
+
 @pytest.mark.parametrize("seed", [*SEEDS, 5262])
 def test_advice_done_by_hand_lets_the_pod_in_and_what_is_denied_does_not(seed: int) -> None:
     if waiting(cluster(seed)):
@@ -344,9 +364,15 @@ def test_advice_on_all_replicas_lets_simulate_place_them(seed: int) -> None:
     check_replicas(cluster(seed))
 
 
+@pytest.mark.parametrize("seed", [28, 29, 50, 59])
+def test_check_has_a_remedy_where_fix_finds_a_change(seed: int) -> None:
+    check_agreement(cluster(seed), new_workload(seed))
+
+
 if __name__ == "__main__":
     # More of the same: ``python -m tests.property.test_remedies FIRST LAST``.
     for number in range(*map(int, sys.argv[1:3])):
         test_advice_done_by_hand_lets_the_pod_in_and_what_is_denied_does_not(number)
         test_groups_of_pending_pods_are_freed_as_far_as_they_are_said_to_be(number)
         test_advice_on_all_replicas_lets_simulate_place_them(number)
+        test_check_has_a_remedy_where_fix_finds_a_change(number)

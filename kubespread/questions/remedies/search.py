@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import combinations, islice
+from heapq import nsmallest
+from itertools import chain, combinations, islice
 from math import comb
 
 import msgspec
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 from kubespread.questions.causes.own_pods import claims_at_fault
 from kubespread.questions.commands import option_of
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
-from kubespread.questions.remedies.families import FAMILIES, Family, StuckPod, notes_on
+from kubespread.questions.remedies.families import EVICT, FAMILIES, WAIT, Family, StuckPod, notes_on
 from kubespread.reports.advice import COMBINATION, SCHEDULE_ANYWAY, Advice, Costly, NotEnough, Suggestion
 from kubespread.wording import count_of
 
@@ -34,8 +35,8 @@ _ONE_BY_ONE = 4
 """Sizes tried from the smallest up, before bisecting the rest."""
 _AT_ONCE, _COMBINED = 4, 8
 """Number of changes tried of one family before the next, and used in combinations."""
-_SHARE, _MOST_SHARED = 4, 8
-"""Divisor of the trials that one of several searches takes, and its maximum number of changes of a family."""
+_MOST_SHARED = 8
+"""Maximum number of changes of a family that one of several searches tries."""
 _MOST_COMBINED = {2: 300, 3: 100}
 _COMBINED_TIMES_PODS = 900
 """Most combinations tried, times the pods in question.
@@ -240,23 +241,30 @@ def smallest(
 def combine(
     stuck: StuckPod, families: Sequence[Family], trials: Attempts, enough: int = _ENOUGH_COMBINED
 ) -> tuple[list[TriedChange], int]:
-    """Sufficient combinations of two changes, else of three, the cheapest first; and the number of untried ones, if too
-    few suffice.
+    """Sufficient combinations of two changes, else of three, the cheapest first; and the number of untried ones.
 
-    Constraints are fully relaxed to find them, and then tightened as far as possible. What rejects one pod everywhere
-    may not after another change, so nothing is ruled out.
+    All count as tried if enough suffice. The most promising changes of each family are combined first, and ones of
+    other pods last. Constraints are fully relaxed to find combinations, and then tightened as far as possible. What
+    rejects one pod everywhere may not after another change, so nothing is ruled out.
     """
     stuck = replace(stuck, lacking=stuck.lacking or 1, in_free_room=None, is_combined=True)
     pods = stuck.fitting + (stuck.lacking or 0) * (_PODS if stuck.are_distinct else 1)
     most = min(trials.most, trials.count + _COMBINED_TIMES_PODS // (1 + pods // _PODS))
     trials = replace(trials, fitting=trials.fitting or 0, most=most)
-    ladders = [ladder for family in families for ladder in islice(family.changes(stuck), _COMBINED)]
+    ranked = [pair for family in families for pair in enumerate(islice(family.changes(stuck), _COMBINED))]
+    ranks, ladders = {id(ladder): rank for rank, ladder in ranked}, [ladder for _, ladder in ranked]
     strongest = sorted(_strongest(ladders), key=lambda ladder: ladder.most.cost)
+    keeping_others = [ladder for ladder in strongest if ladder.family not in (WAIT, EVICT)]
+    of_the_pod = [ladder for ladder in strongest if not ladder.most.edits]
     untried = 0
     for size, at_most in _MOST_COMBINED.items():
         sufficient: dict[Hashable, TriedChange] = {}
         tried = 0
-        for together in islice(combinations(strongest, size), at_most):
+        promising = (
+            nsmallest(at_most, combinations(some, size), key=lambda parts: sum(ranks[id(ladder)] for ladder in parts))
+            for some in (keeping_others, of_the_pod, strongest)
+        )
+        for together in dict.fromkeys(chain.from_iterable(promising)):
             if trials.is_over or len(sufficient) >= enough:
                 break
             tried += 1
@@ -289,8 +297,9 @@ def least_change(
 
 
 class SharedSearch(Struct):
-    """Searches for several goals with one shared limit; results depend on order alone, if one
-    process makes them all.
+    """Searches for several goals with one shared limit; each may take half of the rest.
+
+    Results depend on order alone, if one process makes them all.
     """
 
     tried: int = 0
@@ -300,7 +309,7 @@ class SharedSearch(Struct):
         if fault := claims_at_fault(stuck.evaluation):
             return None, fault
         most = most_trials(stuck)
-        trials = Attempts.build(goal, stuck, max(0, min(max(1, most // _SHARE), most - self.tried)))
+        trials = Attempts.build(goal, stuck, max(0, 2 * most - self.tried + 1) // 2)
         # Pods that make way for others are made again elsewhere, or are missed: no manifest should be edited for that.
         families = [family for family in FAMILIES if family.of != "other pod"]
         of_the_pod = [family for family in families if family.of != "node"]

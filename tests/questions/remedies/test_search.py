@@ -39,8 +39,8 @@ class NothingHelps:
 
 
 COMBINED: dict[str, tuple[int, bool, int]] = {
-    "one pod": (1, False, 400),
-    "nine replicas": (9, False, 400),
+    "one pod": (1, False, 480),
+    "nine replicas": (9, False, 480),
     "ninety replicas": (90, False, 90),
     "nine replicas, each with claims of its own": (9, True, 90),
     "ninety replicas, each with claims of its own": (90, True, 9),
