@@ -53,7 +53,7 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
     match edit:
         case Drain():
             names = _names(world, edit.target)
-            added = [name for name in names if name not in world.first_nodes]
+            added = [name for name in names if name not in world.first_nodes.index]
             if added and edit.target.selector is not None:
                 which = f"{len(added):,} of the {count_of(len(names), 'drained node')}"
                 text = f"{which} {verb_of(len(added), 'were')} added before the drain; a name drains a single node"

@@ -147,8 +147,8 @@ class Store(Forking):
         pods, objects = start.pods, start.objects
         self.workloads = Workloads(objects)
         self.living = LivingCluster(start.cluster.fork(settings.assumed))
-        self.first_nodes = start.cluster.nodes.index
-        """Nodes from the beginning, by name."""
+        self.first_nodes = start.cluster.nodes
+        """Nodes from the beginning."""
         self.assumed = settings.assumed
         """Assumptions made so far where the cluster's source does not say."""
         if unready := len(start.listed):
