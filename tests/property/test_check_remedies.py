@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread.questions.check import CheckFinding
+from kubespread.wording import short_key
 from tests.builders import Data, hosts, taint
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -102,8 +103,9 @@ def applied(objects: list[Data], finding: CheckFinding) -> list[Data]:
     web, remedy = changed[0]["spec"], finding.remedy
     listed = web["template"]["spec"]["topologySpreadConstraints"]
     for setting in remedy.settings:
-        field, position, value = re.fullmatch(r"(\w+)\[(\d+)\]=(\w+)", setting).groups()  # type: ignore[union-attr]
-        listed[int(position)][field] = yaml.safe_load(value)
+        field, key, value = re.fullmatch(r"(\w+)\[(.+)\]=(\w+)", setting).groups()  # type: ignore[union-attr]
+        keys = ((str(place), short_key(each["topologyKey"])) for place, each in enumerate(listed))
+        listed[next(place for place, names in enumerate(keys) if key in names)][field] = yaml.safe_load(value)
     position = re.search(r"topologySpreadConstraints\[(\d+)\]", finding.field)
     own = listed[int(position[1])] if position is not None else None
     for part in remedy.text.split("; "):
