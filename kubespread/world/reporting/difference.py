@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Self
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -210,7 +210,7 @@ class Trial:
     ) -> None:
         """``happened`` are the steps in ``world`` since the baseline."""
         self.baseline, self.world, self.counts, self.happened = baseline, world, counts, happened
-        self._ready: Mapping[WorkloadName, ReadyBefore] = {}
+        self._ready: Mapping[WorkloadName, tuple[int, ...]] = {}
         self._growth: AutoscalingReport | None = None
         # What an owner that is nowhere to be seen is to have is what it had then.
         world.origin = baseline.world
@@ -224,9 +224,11 @@ class Trial:
         """Difference after ``events`` as a step of their own: time passes before the next ones."""
         difference = self.play(*events)
         self.happened = difference.happened
-        ready = {name: ready_pods(self.world, name) for name in difference.touched_workloads}
-        most = {name: max(number, difference.ready_before(name).most) for name, number in ready.items()}
-        self._ready = {**self._ready, **{name: ReadyBefore(ready[name], most[name]) for name in ready}}
+        ready = {
+            name: (*difference.ready_before(name), ready_pods(self.world, name))
+            for name in difference.touched_workloads
+        }
+        self._ready = {**self._ready, **ready}
         self.world.next_step()
         return difference
 
@@ -258,15 +260,6 @@ class Trial:
         return Difference(self.baseline, self.world, happened, self.counts, self._growth, self._ready)
 
 
-class ReadyBefore(NamedTuple):
-    """Ready pods of a workload before a step."""
-
-    last: int
-    """Number when the step began."""
-    most: int
-    """Largest number at the baseline and after each earlier step."""
-
-
 class ShortWorkload(Struct, frozen=True, gc=False):
     """A workload with fewer ready pods than desired, and than before."""
 
@@ -292,15 +285,12 @@ class Difference(Struct, frozen=True, dict=True):
     counts: WorkloadFilter = everything
     growth: AutoscalingReport | None = None
     """Nodes that an autoscaler added for the last pending pods; None without any."""
-    ready: Mapping[WorkloadName, ReadyBefore] = field(default_factory=dict)
-    """Ready pods before the last step, of workloads that earlier steps touched."""
+    ready: Mapping[WorkloadName, tuple[int, ...]] = field(default_factory=dict)
+    """Ready pods of workloads that earlier steps touched: at the baseline and after each of these steps."""
 
-    def ready_before(self, name: WorkloadName) -> ReadyBefore:
-        """Ready pods of a workload before the last step."""
-        if (before := self.ready.get(name)) is not None:
-            return before
-        ready = self.baseline.ready(name)
-        return ReadyBefore(ready, ready)
+    def ready_before(self, name: WorkloadName) -> tuple[int, ...]:
+        """Ready pods of a workload before the last step: at the baseline and after each step that touched it."""
+        return self.ready.get(name) or (self.baseline.ready(name),)
 
     @cached_property
     def waiting(self) -> Sequence[Waiting]:
@@ -387,7 +377,7 @@ class Difference(Struct, frozen=True, dict=True):
         return {self.world.top_owner(owner) for owner in self.world.book.changed}
 
     def _short(self, name: WorkloadName) -> ShortWorkload | None:
-        before, ready = self.ready_before(name).most, ready_pods(self.world, name)
+        before, ready = max(self.ready_before(name)), ready_pods(self.world, name)
         if ready >= before or ready >= (desired := desired_replicas(self.world, name)):
             return None
         lacking, owners = self.pending[name] + self.unmade_counts[name], self.world.owners_below(name)

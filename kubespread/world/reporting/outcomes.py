@@ -202,9 +202,9 @@ def _workloads(
         yield WorkloadChange(
             workload=name,
             wanted=desired_replicas(world, name),
-            ready_before=before.most,
+            ready_before=max(before),
             ready=ready,
-            fewest_ready=max(0, min(ready, before.last - silenced[name])),
+            fewest_ready=max(0, min(ready, before[-1] - silenced[name])),
             pending=difference.pending[name],
             unmade=difference.unmade_counts[name],
             why=_reason(world, name, charged.get(name), waiting.get(name)) if name in short else "",
