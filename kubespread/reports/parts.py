@@ -303,7 +303,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
                 )
         if undone and verdict != "no":
             text = f"{', '.join(undone)}: not done in full, so what follows is not known"
-            verdict, sentences = "unknown", (text, *sentences)
+            verdict, sentences, doubts = "unknown", (text, *sentences), {text: ("yes",), **doubts}
         noted = {} if verdict == "yes" or not hints else {"notes": (*report.notes, *hints)}
         return msgspec.structs.replace(report, verdict=verdict, answer=sentences, doubts=tuple(doubts), **noted)
 
@@ -343,9 +343,10 @@ class QuestionReport(Report, frozen=True, kw_only=True):
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """Sentences of the answer for people."""
+        """Sentences of the answer for people, below its doubts."""
         is_as_judged = not self.doubts and self.unfinished is None
-        return (f"{self.word}{(is_as_judged and self.brief()) or self.answer[0]}", *self.answer[1:])
+        first, *others = (sentence for sentence in self.answer if sentence not in self.doubts)
+        return (f"{self.word}{(is_as_judged and self.brief()) or first}", *others)
 
     def all_findings(self) -> Iterable[Finding]:
         """Findings for CI; by default the first sentence of an answer that is not yes, and each unmet requirement."""

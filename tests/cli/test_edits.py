@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from tests.cli.support import CLUSTER, POD, run
+from tests.cli.support import CLUSTER, FIXTURES, POD, run
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: gpu}\nstatus: {allocatable: {cpu: '8'}}\n"
 
@@ -155,3 +155,13 @@ def test_edits_stand_under_a_heading_of_their_own() -> None:
             False,
             True,
         )
+
+
+@pytest.mark.parametrize(
+    "command", [("explain", "deploy/web"), ("simulate", "deploy/web"), ("capacity", "--request", "cpu=1"), ("map",)]
+)
+def test_the_first_line_says_that_an_edit_was_not_done_in_full(command: tuple[str, ...]) -> None:
+    shop = FIXTURES / "clusters" / "shop.yaml"
+    shown = run(*command, "--drain", "a2", "-S", shop, terminal=100, rows=24, env={"NO_COLOR": "1"}).out.splitlines()
+    doubt = "drain a2: not done in full, so what follows is not known"
+    assert [line for line in shown if "not done in full" in line] == [doubt] == shown[:1]

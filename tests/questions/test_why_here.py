@@ -44,7 +44,7 @@ def test_why_a_pod_is_where_it_is(case: str) -> None:
     objects, expected = CASES[case]
     report = explained(objects)
     assert report.here is not None
-    assert report.answer[0] == str(report.here) == expected.format(total=report.here.total)
+    assert report.answer[1] == str(report.here) == expected.format(total=report.here.total)
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,11 @@ def test_what_runs_nowhere_is_not_asked_why(objects: list[Data], asked: str, wha
         explained(objects, asked)
 
 
-def test_pods_of_the_workload_that_wait_are_said_first() -> None:
+def test_pods_of_the_workload_that_wait_are_said_after_the_verdict() -> None:
     report = explained([*NODES, *deployment("web", ("a", None, None))], "deploy/web", why_here=False)
     assert report.waiting == ("default/web-b", "default/web-c")
     assert report.answer[:2] == (
-        "2 of its pods are pending, 2 of 2 fit now: web-b, web-c; this pod would be the next",
         "2 of 2 nodes fit: b, a",
+        "2 of its pods are pending, 2 of 2 fit now: web-b, web-c; this pod would be the next",
     )
     assert explained([*NODES, replica("web", "a")], "pod/web", why_here=False).waiting == ()

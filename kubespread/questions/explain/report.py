@@ -183,14 +183,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
             first, *others = _changes(self, self.fix)
             yield from (without_gates(self.gates, first), *others)
         else:
-            yield from [*opening(self), summary(self), *side_remarks(self)]
-
-    @property
-    def statements(self) -> tuple[str, ...]:
-        if self.fix is not None:
-            return super().statements
-        before = 0 if self.doubts else len(opening(self))
-        return (f"{self.word}{self.answer[before]}", *self.answer[:before], *self.answer[before + 1 :])
+            yield from [summary(self), *opening(self), *side_remarks(self)]
 
 
 def by_score(node: NodeReport) -> tuple[Any, ...]:
@@ -206,7 +199,7 @@ def absent_resources(node: NodeReport) -> int:
 
 
 def opening(report: ExplainReport) -> list[str]:
-    """Sentences before the number of nodes that fit: pending pods of the workload, and why a pod is where it is."""
+    """Sentences after the number of nodes that fit: pending pods of the workload, and why a pod is where it is."""
     sentences = []
     if waiting := [pod.name for pod in report.waiting]:
         verb, fitting = verb_of(len(waiting), "are"), report.waiting_fit

@@ -146,7 +146,7 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
     for sentence in opening(report):
         tone = Tone.WARN if report.waiting else Tone.PLAIN
         yield fold(Cell(sentence, tone), indent="")
-    yield from remarks(report.answer[len(opening(report)) + 1 :])
+    yield from remarks(report.statements[len(opening(report)) + 1 :])
     if look.headers:
         yield from constraint_lines(report.constraints, look.width)
     if report.nodes:

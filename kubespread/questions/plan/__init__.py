@@ -326,7 +326,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"with {through[0]} it gets through"
         elif through:
             yield f"with any one of these it gets through: {' · '.join(through)}"
-        elif self.tried:
+        elif self.tried and not self.remedies:
             tried = says(len(self.tried), "change", "were tried")
             yield f"{tried}, and none gets it through: {some_of(self.tried, _MAX_NAMED)}"
         for remedy in [remedy for remedy in self.remedies if remedy.left]:
