@@ -153,3 +153,16 @@ def test_the_sentence_counts_the_pods_that_are_evicted_against_a_budget() -> Non
     assert report.preemption.sentence == (
         "preemption could free n1 by evicting default/b, default/a, 2 of them against a disruption budget"
     )
+
+
+def test_no_pod_makes_room_for_one_that_a_quota_refuses() -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "default"},
+        "spec": {"hard": {"pods": "1"}},
+        "status": {"hard": {"pods": "1"}, "used": {"pods": "1"}},
+    }
+    snapshot = kubespread.Snapshot.from_objects([small("n1"), running("a", "n1", "4"), quota])
+    report = kubespread.explain(snapshot, wanting("4"))
+    assert (report.verdict, report.preemption, "exceeded quota: q" in str(report.message)) == ("no", None, True)

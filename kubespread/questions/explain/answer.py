@@ -214,7 +214,7 @@ def explain_candidate(
         nodes=tuple(sorted(nodes, key=by_score)),
         advice=None if revise is None else advice_on_constraints(evaluation, version, revise, edits),
         preemption=judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), version)
-        if evaluation.fits_nowhere
+        if evaluation.fits_nowhere and refusal is None
         else None,
         # All assumptions are known once the pod is judged.
         gaps=gaps_of(candidate, cluster),

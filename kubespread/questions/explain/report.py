@@ -134,7 +134,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     nominated: str | None = None
     """Node that an earlier preemption reserved, which the pod gets without a search; ``nodes`` ignores that."""
     preemption: PreemptionReport | None = None
-    """Null if some node fits."""
+    """Null if some node fits, or if a quota refuses the pod."""
     advice: Advice | None = None
     """Changes tried to make the pod fit: to its own constraints, or with ``--fix`` of all kinds and for all replicas;
     null if none were tried.

@@ -254,7 +254,7 @@ class Demand(Struct, frozen=True):
     replicas: Replicas
     """Replicas that are missing, in order."""
     distinct_replicas: Replicas | None
-    """The same replicas if scheduling does not treat them as copies of the first; else None."""
+    """``replicas``, if scheduling does not treat them as copies of the first; else None."""
     present: Mapping[PodKey, int]
     """The workload's replicas that run already, each with its node, by position."""
     gang: Gang | None
