@@ -116,12 +116,14 @@ class Workers(Struct, frozen=True):
         # Imported on demand: few questions start workers.
         import pickle
         from concurrent.futures.process import BrokenProcessPool
+        from uuid import uuid4
 
-        pickled = pickle.dumps(make, pickle.HIGHEST_PROTOCOL)
+        # Workers outlive a question, and work that they kept would report its assumptions to the first alone.
+        name, pickled = uuid4().hex, pickle.dumps(make, pickle.HIGHEST_PROTOCOL)
         completed, deaths = 0, 0
         while completed < len(items) and deaths < _MAX_DEATHS and monotonic() < until:
             try:
-                for finished, assumed in _in_processes(pickled, items[completed:], jobs, until):
+                for finished, assumed in _in_processes(name, pickled, items[completed:], jobs, until):
                     work.assumed.update(dict.fromkeys(assumed))
                     if not finished:
                         return
@@ -150,10 +152,8 @@ WorkerResults = Iterator[tuple[tuple[Any, ...], list[str]]]
 """Result of each item in order, an error or, once the time is up, nothing; with the assumptions made for it."""
 
 
-def _in_processes(pickled: bytes, items: Sequence[Any], jobs: int, until: float) -> WorkerResults:
+def _in_processes(name: str, pickled: bytes, items: Sequence[Any], jobs: int, until: float) -> WorkerResults:
     """Raises BrokenProcessPool."""
-    from hashlib import sha256
-
     import numpy as np
     from joblib import Parallel, delayed, parallel_config
 
@@ -161,7 +161,7 @@ def _in_processes(pickled: bytes, items: Sequence[Any], jobs: int, until: float)
     # Once the time is up, or the caller stops, the results of other items are not used.
     warnings.filterwarnings("ignore", r"A worker stopped|\d+ tasks ", UserWarning)
     # An array is one file in memory for all workers.
-    name, shared = sha256(pickled).hexdigest(), np.frombuffer(pickled, np.uint8)
+    shared = np.frombuffer(pickled, np.uint8)
     how = {"n_jobs": jobs, "inner_max_num_threads": 1, "max_nbytes": _SHARED_FROM, "idle_worker_timeout": _PATIENCE}
     with _deaf_to_interrupts(), parallel_config("loky", **how):
         # Items that are handed out are finished: if time is limited, no worker has a second one waiting.

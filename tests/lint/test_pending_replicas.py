@@ -361,7 +361,7 @@ ASKING: dict[str, Data] = {
 def test_the_remedies_do_not_depend_on_who_checks_what(kinds: list[str], dealt: list[int], most: int) -> None:
     """Two workers share the workloads in any way; the trials that all searches have together are often too few."""
 
-    def in_processes(made: bytes, items: Sequence[int], _: int, __: float) -> tasks.WorkerResults:
+    def in_processes(_: str, made: bytes, items: Sequence[int], __: int, ___: float) -> tasks.WorkerResults:
         workers = [pickle.loads(made)() for _ in range(2)]
         for number, item in enumerate(items):
             worker = workers[dealt[number]]

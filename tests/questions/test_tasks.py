@@ -61,6 +61,10 @@ def test_results_and_what_was_assumed_come_in_the_order_of_the_items() -> None:
     assert doubled(2, *items) == doubled(1, *items)
 
 
+def test_the_same_work_once_more_assumes_the_same() -> None:
+    assert doubled(2, *range(6)) == doubled(2, *range(6)) == doubled(1, *range(6))
+
+
 @pytest.mark.slow
 def test_what_a_killed_worker_was_doing_is_done_again(tmp_path: Path) -> None:
     items: list[int | str] = [1, 2, "death", 3, 4]
@@ -93,7 +97,7 @@ def test_workers_take_over_once_what_is_left_takes_a_processor_much_longer_than_
 ) -> None:
     handed = list[int]()
 
-    def in_processes(_: bytes, items: Sequence[int], __: int, ___: float) -> tasks.WorkerResults:
+    def in_processes(_: str, __: bytes, items: Sequence[int], ___: int, ____: float) -> tasks.WorkerResults:
         handed.extend(items)
         yield from (((item * 2,), [f"{item} has a double"]) for item in items)
 
